@@ -1,0 +1,29 @@
+# make prints the targets.
+help: ## print the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+
+build: ## build ./ax, one static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ax ./cmd/ax
+
+test: ## run all tests, with the race detector
+	go test -race ./...
+
+check: ## gofmt, vet, staticcheck, and lint of the shipped workflows
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	CGO_ENABLED=0 go build ./...
+	go run ./cmd/ax lint --strict workflows
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+mutate: ## plant bugs in the state machine and see that the tests find each
+	.ci/mutate
+
+fmt: ## format the code
+	gofmt -w .
+
+.PHONY: help build test check bench mutate fmt
