@@ -1,0 +1,308 @@
+package dag
+
+import (
+	"container/heap"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// link is an edge with the place where the file draws it.
+type link struct {
+	from, to Task
+	on       dsl.Outcomes
+	kind     Kind
+	pos      dsl.Pos
+}
+
+// compiler gathers what Compile finds.
+type compiler struct {
+	wf    *dsl.Workflow
+	plan  *Plan
+	links []link // in file order
+	ds    dsl.Diagnostics
+	ids   []string          // made when the first unknown name wants a suggestion
+	near  map[string]string // the suggestions for unknown names
+}
+
+// maxSuggestions bounds how many unknown names are compared with all the known
+// ones, which is the one thing here that is not linear.
+const maxSuggestions = 100
+
+// Compile turns a parsed workflow into a plan. It reports self-dependency,
+// cycle (each once, with the whole way round), unknown-task,
+// duplicate-dependency and schedules where none can be. The plan is nil if any
+// of these is an error. The same workflow gives the same plan and the same
+// diagnostics. Time and memory are linear in tasks plus edges.
+func Compile(wf *dsl.Workflow) (*Plan, dsl.Diagnostics) {
+	c := &compiler{wf: wf, plan: &Plan{
+		Workflow: wf,
+		Tasks:    make([]Node, len(wf.Tasks)),
+		index:    make(map[string]Task, len(wf.Tasks)),
+	}}
+	for i := range wf.Tasks {
+		c.plan.Tasks[i] = Node{ID: wf.Tasks[i].ID.V, Spec: &wf.Tasks[i]}
+		c.plan.index[wf.Tasks[i].ID.V] = Task(i)
+	}
+	for i := range wf.Tasks {
+		c.edges(Task(i))
+	}
+	c.handlers()
+	c.late()
+	c.connect()
+	c.order()
+	c.entries()
+	c.ds.Sort()
+	if c.ds.Errors() {
+		return nil, c.ds
+	}
+	return c.plan, c.ds
+}
+
+func (c *compiler) report(rule string, s dsl.Severity, pos dsl.Pos, hint, format string, args ...any) {
+	c.ds = append(c.ds, c.wf.Source.Diagnostic(rule, s, pos, fmt.Sprintf(format, args...), hint))
+}
+
+// edges reads the names that one task gives.
+func (c *compiler) edges(t Task) {
+	task := &c.wf.Tasks[t]
+	seen := make(map[string]bool, len(task.DependsOn))
+	for _, d := range task.DependsOn {
+		if up, ok := c.name(t, Depends, d.Task, seen); ok {
+			c.links = append(c.links, link{up, t, d.On, Depends, d.Task.Pos})
+		}
+	}
+	clear(seen)
+	for _, h := range task.OnFailure {
+		if down, ok := c.name(t, Failure, h, seen); ok {
+			c.links = append(c.links, link{t, down, dsl.OnFailed, Failure, h.Pos})
+		}
+	}
+}
+
+// name resolves one name that task t gives. It reports what is wrong with it.
+func (c *compiler) name(t Task, k Kind, name dsl.Value[string], seen map[string]bool) (Task, bool) {
+	other, known := c.plan.index[name.V]
+	again := seen[name.V]
+	seen[name.V] = true
+	if known && !again && other != t {
+		return other, true
+	}
+	says, hint := "task %q depends on", "remove it, or name the task that must come first"
+	if k == Failure {
+		says, hint = "on_failure of task %q names", "remove it, or name the task that handles the failure"
+	}
+	says = fmt.Sprintf(says, c.plan.Tasks[t].ID)
+	switch {
+	case other == t && known:
+		c.report("self-dependency", dsl.Error, name.Pos, hint, "%s itself", says)
+	case again:
+		c.twice(name, says)
+	default:
+		c.unknown(name, says)
+	}
+	return None, false
+}
+
+func (c *compiler) twice(name dsl.Value[string], says string) {
+	c.report("duplicate-dependency", dsl.Warning, name.Pos, "remove one of them", "%s %q twice", says, name.V)
+}
+
+func (c *compiler) unknown(name dsl.Value[string], says string) {
+	hint := ""
+	if near := c.nearest(name.V); near != "" {
+		hint = "did you mean " + strconv.Quote(near) + "?"
+	}
+	c.report("unknown-task", dsl.Error, name.Pos, hint, "%s unknown task %q", says, name.V)
+}
+
+func (c *compiler) nearest(name string) string {
+	if near, ok := c.near[name]; ok || len(c.near) == maxSuggestions {
+		return near
+	}
+	if c.near == nil {
+		c.near = map[string]string{}
+		for i := range c.wf.Tasks {
+			c.ids = append(c.ids, c.wf.Tasks[i].ID.V)
+		}
+	}
+	c.near[name] = dsl.Nearest(name, c.ids)
+	return c.near[name]
+}
+
+// handlers marks the handlers of the workflow.
+func (c *compiler) handlers() {
+	for _, h := range []struct {
+		key   string
+		names []dsl.Value[string]
+		on    RunOutcomes
+	}{
+		{"on_failure", c.wf.OnFailure, RunFailed},
+		{"on_success", c.wf.OnSuccess, RunSucceeded},
+		{"on_finish", c.wf.OnFinish, RunSucceeded | RunFailed | RunCancelled},
+	} {
+		seen := map[string]bool{}
+		for _, name := range h.names {
+			t, known := c.plan.index[name.V]
+			switch {
+			case seen[name.V]:
+				c.twice(name, h.key+" names")
+			case known:
+				c.plan.Tasks[t].Handles |= h.on
+			default:
+				c.unknown(name, h.key+" names")
+			}
+			seen[name.V] = true
+		}
+	}
+}
+
+// late marks the handlers of the workflow and the handlers that they call. A
+// task that depends on one of them without being late itself would wait for it
+// while it waits for every other task to end. Such an edge is reported here and
+// left out of the plan, lest it be told once more as part of a longer way round.
+func (c *compiler) late() {
+	tasks := c.plan.Tasks
+	calls := map[Task][]Task{}
+	for _, l := range c.links {
+		if l.kind == Failure {
+			calls[l.from] = append(calls[l.from], l.to)
+		}
+	}
+	var work []Task
+	mark := func(t Task) {
+		if !tasks[t].Late {
+			tasks[t].Late = true
+			work = append(work, t)
+		}
+	}
+	for i := range tasks {
+		if tasks[i].Handles != 0 {
+			mark(Task(i))
+		}
+	}
+	for len(work) > 0 {
+		t := work[0]
+		work = work[1:]
+		for _, h := range calls[t] {
+			mark(h)
+		}
+	}
+	c.links = slices.DeleteFunc(c.links, func(l link) bool {
+		waits := l.kind == Depends && tasks[l.from].Late && !tasks[l.to].Late
+		if waits {
+			h, t := tasks[l.from].ID, tasks[l.to].ID
+			c.report("cycle", dsl.Error, l.pos, "make "+strconv.Quote(t)+" a handler of the workflow as well, or drop the dependency",
+				"tasks wait for each other: %s -> %s -> %s (handler %q starts once every other task has ended)", h, t, h, h)
+		}
+		return waits
+	})
+}
+
+// connect lays the edges out task by task and counts them at their ends.
+func (c *compiler) connect() {
+	tasks := c.plan.Tasks
+	degree := make([]int32, len(tasks))
+	for _, l := range c.links {
+		degree[l.from]++
+		if l.kind == Failure {
+			tasks[l.to].Callers++
+		} else {
+			tasks[l.to].Upstreams++
+		}
+	}
+	all := make([]Edge, len(c.links))
+	for i := range tasks {
+		tasks[i].Downstream, all = all[:0:degree[i]], all[degree[i]:]
+	}
+	for _, l := range c.links {
+		n := &tasks[l.from]
+		n.Downstream = append(n.Downstream, Edge{l.to, l.on, l.kind})
+	}
+}
+
+// order sorts the tasks topologically, the first in the file first among those
+// that are free (Kahn's algorithm over a heap of places), and has what is left
+// over named as cycles.
+func (c *compiler) order() {
+	tasks := c.plan.Tasks
+	waiting := make([]int32, len(tasks))
+	var free minHeap
+	for i := range tasks {
+		waiting[i] = tasks[i].Upstreams + tasks[i].Callers
+		if waiting[i] == 0 {
+			free = append(free, Task(i)) // ascending, so a heap already
+		}
+	}
+	order := make([]Task, 0, len(tasks))
+	for len(free) > 0 {
+		t := heap.Pop(&free).(Task)
+		order = append(order, t)
+		for _, e := range tasks[t].Downstream {
+			if waiting[e.To]--; waiting[e.To] == 0 {
+				heap.Push(&free, e.To)
+			}
+		}
+	}
+	c.plan.Order = order
+	if len(order) < len(tasks) {
+		c.cycles(waiting)
+	}
+}
+
+// entries groups the scheduled roots by schedule.
+func (c *compiler) entries() {
+	type key struct{ cron, zone, every, params string }
+	at := map[key]int{}
+	for i := range c.wf.Tasks {
+		t := &c.wf.Tasks[i]
+		for s := range t.Schedules {
+			sch := &t.Schedules[s]
+			pos, word := sch.Cron.Pos, "cron"
+			if !sch.Cron.Set() {
+				pos, word = sch.Every.Pos, "every"
+			}
+			n := &c.plan.Tasks[i]
+			switch {
+			case len(t.DependsOn) > 0:
+				c.report("bad-value", dsl.Error, pos, "remove it, or remove depends_on: it is started by what it depends on",
+					"task %q has both %s and depends_on", t.ID.V, word)
+				continue
+			case n.Callers > 0 || n.Handles != 0:
+				c.report("bad-value", dsl.Error, pos, "remove it: a handler is started by what it handles",
+					"task %q is a handler and has %s", t.ID.V, word)
+				continue
+			case t.Disabled.V:
+				continue
+			}
+			k := key{cron: sch.Cron.V, zone: sch.Timezone.V, every: sch.Every.V.String()}
+			for _, f := range sch.Params {
+				k.params += fmt.Sprintf("%q=%q ", f.Name.V, f.Value.V)
+			}
+			if _, ok := at[k]; !ok {
+				at[k] = len(c.plan.Entries)
+				c.plan.Entries = append(c.plan.Entries, Entry{Schedule: sch})
+			}
+			e := &c.plan.Entries[at[k]]
+			if n := len(e.Roots); n == 0 || e.Roots[n-1] != Task(i) { // a task may give one schedule twice
+				e.Roots = append(e.Roots, Task(i))
+			}
+		}
+	}
+}
+
+// minHeap is a heap of tasks, the first in the file on top.
+type minHeap []Task
+
+func (h minHeap) Len() int           { return len(h) }
+func (h minHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h minHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *minHeap) Push(x any)        { *h = append(*h, x.(Task)) }
+func (h *minHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return t
+}
