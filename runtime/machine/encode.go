@@ -1,0 +1,239 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+)
+
+// The kinds of stored events. They are stored for good.
+const (
+	kindRunStarted      = "run-started"
+	kindEvaluated       = "evaluated"
+	kindAttemptStarted  = "attempt-started"
+	kindAttemptEnded    = "attempt-ended"
+	kindRetryDue        = "retry-due"
+	kindAttemptTimedOut = "attempt-timed-out"
+	kindPoolBusy        = "pool-busy"
+	kindRunTimedOut     = "run-timed-out"
+	kindCancelRequested = "cancel-requested"
+	kindRunRetried      = "run-retried"
+)
+
+// Encode gives the form in which an event is stored: one JSON object with the
+// event's kind, its time in microseconds since 1970, tasks by their place in
+// the plan, and no field that has its zero value but these. Times come back
+// from Decode in UTC and without what is finer than a microsecond, empty lists
+// and maps as nil, text that is no UTF-8 with replacement characters. The only
+// error is an event that is none of this package's.
+func Encode(e Event) ([]byte, error) {
+	o := make(object, 0, 192)
+	switch e := e.(type) {
+	case RunStarted:
+		o.begin(kindRunStarted, e.At)
+	case Evaluated:
+		o.begin(kindEvaluated, e.At)
+		o.number("task", int(e.Task))
+		o.flag("holds", e.Holds)
+		o.text("error", e.Error)
+	case AttemptStarted:
+		o.begin(kindAttemptStarted, e.At)
+		o.attempt(e.Task, e.Attempt)
+	case AttemptEnded:
+		o.begin(kindAttemptEnded, e.At)
+		o.attempt(e.Task, e.Attempt)
+		o.result(&e.Result)
+	case RetryDue:
+		o.begin(kindRetryDue, e.At)
+		o.attempt(e.Task, e.Attempt)
+	case AttemptTimedOut:
+		o.begin(kindAttemptTimedOut, e.At)
+		o.attempt(e.Task, e.Attempt)
+	case PoolBusy:
+		o.begin(kindPoolBusy, e.At)
+		o.number("task", int(e.Task))
+	case RunTimedOut:
+		o.begin(kindRunTimedOut, e.At)
+	case CancelRequested:
+		o.begin(kindCancelRequested, e.At)
+		o.text("by", e.By)
+	case RunRetried:
+		o.begin(kindRunRetried, e.At)
+		list(&o, "tasks", e.Tasks, func(o *object, t dag.Task) { *o = strconv.AppendInt(*o, int64(t), 10) })
+	default:
+		return nil, fmt.Errorf("encode event: unknown type %T", e)
+	}
+	return append(o, '}'), nil
+}
+
+// object is a JSON object that is being written. It is written by hand since
+// every step of every run passes here.
+type object []byte
+
+func (o *object) begin(kind string, at time.Time) {
+	*o = append(append(append(*o, `{"kind":"`...), kind...), `","at":`...)
+	*o = strconv.AppendInt(*o, at.UnixMicro(), 10)
+}
+
+func (o *object) name(name string) {
+	*o = append(append(append(*o, `,"`...), name...), `":`...)
+}
+
+func (o *object) number(name string, v int) {
+	o.name(name)
+	*o = strconv.AppendInt(*o, int64(v), 10)
+}
+
+func (o *object) flag(name string, v bool) {
+	if v {
+		o.name(name)
+		*o = append(*o, "true"...)
+	}
+}
+
+func (o *object) text(name, v string) {
+	if v != "" {
+		o.name(name)
+		o.quote(v)
+	}
+}
+
+// quote leaves what is not plain to the library.
+func (o *object) quote(v string) {
+	for i := range len(v) {
+		if c := v[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(v) // a string never fails
+			*o = append(*o, quoted...)
+			return
+		}
+	}
+	*o = append(append(append(*o, '"'), v...), '"')
+}
+
+func list[T any](o *object, name string, vs []T, each func(*object, T)) {
+	if len(vs) == 0 {
+		return
+	}
+	o.name(name)
+	for i, v := range vs {
+		*o = append(*o, "[,"[min(i, 1)])
+		each(o, v)
+	}
+	*o = append(*o, ']')
+}
+
+func (o *object) attempt(t dag.Task, n int) {
+	o.number("task", int(t))
+	o.number("attempt", n)
+}
+
+func (o *object) result(r *Result) {
+	if r.ExitCode != 0 {
+		o.number("exit", r.ExitCode)
+	}
+	o.text("signal", r.Signal)
+	o.text("start_error", r.StartError)
+	o.text("failure", r.Failure)
+	o.flag("stopped", r.Stopped)
+	o.flag("interrupted", r.Interrupted)
+	o.flag("no_retry", r.NoRetry)
+	o.text("last", r.LastLine)
+	list(o, "left", r.Left, (*object).quote)
+	if len(r.Outputs) == 0 {
+		return
+	}
+	o.name("outputs")
+	for i, k := range slices.Sorted(maps.Keys(r.Outputs)) {
+		*o = append(*o, "{,"[min(i, 1)])
+		o.quote(k)
+		*o = append(*o, ':')
+		o.quote(r.Outputs[k])
+	}
+	*o = append(*o, '}')
+}
+
+// stored has the fields of all kinds of events.
+type stored struct {
+	Kind    string     `json:"kind"`
+	At      *int64     `json:"at"`
+	Task    *dag.Task  `json:"task"`
+	Attempt *int       `json:"attempt"`
+	Holds   bool       `json:"holds"`
+	Error   string     `json:"error"`
+	By      string     `json:"by"`
+	Tasks   []dag.Task `json:"tasks"`
+	storedResult
+}
+
+// storedResult has the fields of Result, so that one turns into the other.
+type storedResult struct {
+	ExitCode    int               `json:"exit"`
+	Signal      string            `json:"signal"`
+	StartError  string            `json:"start_error"`
+	Failure     string            `json:"failure"`
+	Stopped     bool              `json:"stopped"`
+	Interrupted bool              `json:"interrupted"`
+	NoRetry     bool              `json:"no_retry"`
+	LastLine    string            `json:"last"`
+	Left        []string          `json:"left"`
+	Outputs     map[string]string `json:"outputs"`
+}
+
+// Decode is the inverse of Encode. It passes over fields that it does not know,
+// since fields are only ever added, but refuses a kind that it does not know
+// and an event that lacks its time, task or attempt.
+func Decode(data []byte) (Event, error) {
+	var s stored
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("decode event: %w", err)
+	}
+	lacks := ""
+	at := time.UnixMicro(need(s.At, "at", &lacks)).UTC()
+	task := func() dag.Task { return need(s.Task, "task", &lacks) }
+	attempt := func() int { return need(s.Attempt, "attempt", &lacks) }
+	var e Event
+	switch s.Kind {
+	case kindRunStarted:
+		e = RunStarted{at}
+	case kindEvaluated:
+		e = Evaluated{task(), s.Holds, s.Error, at}
+	case kindAttemptStarted:
+		e = AttemptStarted{task(), attempt(), at}
+	case kindAttemptEnded:
+		e = AttemptEnded{task(), attempt(), Result(s.storedResult), at}
+	case kindRetryDue:
+		e = RetryDue{task(), attempt(), at}
+	case kindAttemptTimedOut:
+		e = AttemptTimedOut{task(), attempt(), at}
+	case kindPoolBusy:
+		e = PoolBusy{task(), at}
+	case kindRunTimedOut:
+		e = RunTimedOut{at}
+	case kindCancelRequested:
+		e = CancelRequested{s.By, at}
+	case kindRunRetried:
+		e = RunRetried{s.Tasks, at}
+	case "":
+		return nil, fmt.Errorf("decode event: %q is missing", "kind")
+	default:
+		return nil, fmt.Errorf("decode event: unknown kind %q, perhaps written by a newer version", s.Kind)
+	}
+	if lacks != "" {
+		return nil, fmt.Errorf("decode event of kind %q: %q is missing", s.Kind, lacks)
+	}
+	return e, nil
+}
+
+// need gives a field that must be there.
+func need[T any](field *T, name string, lacks *string) T {
+	if field == nil {
+		*lacks = name
+		return *new(T)
+	}
+	return *field
+}

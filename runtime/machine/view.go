@@ -1,0 +1,119 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+)
+
+// TaskView is what can be seen of a task. The maps and slices are shared and
+// must not be changed.
+type TaskView struct {
+	Member     bool // belongs to the run
+	State      TaskState
+	Reason     Reason
+	Attempts   int
+	ExitCode   *int
+	Error      string
+	Outputs    map[string]string
+	Left       []string  // processes of the last attempt that could not be ended
+	StartedAt  time.Time // of the first attempt
+	AttemptAt  time.Time // of the last attempt
+	RetryAt    time.Time // of the next attempt, while Retrying
+	FinishedAt time.Time
+}
+
+// Task gives what can be seen of one task.
+func (r *Run) Task(t dag.Task) TaskView {
+	s := &r.tasks[t]
+	v := TaskView{s.member, s.state, s.reason, s.attempt, s.exit, s.err, s.outputs, s.left,
+		s.startedAt, s.attemptAt, time.Time{}, s.finishedAt}
+	if s.state == Retrying {
+		v.RetryAt = s.retryAt
+	}
+	return v
+}
+
+// ID gives the run's id.
+func (r *Run) ID() string { return r.id }
+
+// Plan gives the plan that the run follows.
+func (r *Run) Plan() *dag.Plan { return r.plan }
+
+// State gives the run's state, and its reason and one line of explanation.
+func (r *Run) State() (RunState, Reason, string) {
+	if !r.state.Final() {
+		return r.state, ReasonNone, ""
+	}
+	return r.state, r.reason, r.err
+}
+
+// StartedAt and FinishedAt give the times of the run's start and end; zero
+// where there was none.
+func (r *Run) StartedAt() time.Time { return r.startedAt }
+
+// FinishedAt: see StartedAt.
+func (r *Run) FinishedAt() time.Time { return r.finishedAt }
+
+// Running gives the number of attempts under way.
+func (r *Run) Running() int { return r.running }
+
+// FailedInto gives the first task that failed into a handler: of the run where
+// it handles the workflow's failure.
+func (r *Run) FailedInto(t dag.Task) (dag.Task, bool) {
+	if s := &r.tasks[t]; s.called {
+		return s.caller, true
+	}
+	if r.plan.Tasks[t].Handles != 0 && r.cause != dag.None {
+		return r.cause, true
+	}
+	return dag.None, false
+}
+
+// Root gives the task at the root of a skip with reason upstream.
+func (r *Run) Root(t dag.Task) (dag.Task, bool) {
+	s := &r.tasks[t]
+	return s.root, s.reason == ReasonUpstream && s.root != dag.None
+}
+
+// TakeChanged gives the tasks whose view may have changed since the last call.
+func (r *Run) TakeChanged() []dag.Task {
+	ts := r.changed
+	r.changed = nil
+	for _, t := range ts {
+		r.dirty[t] = false
+	}
+	return ts
+}
+
+// Pending gives the open commands, from the state alone: what a restart has to
+// carry out after it has applied the stored events. A StartAttempt among them
+// may have been carried out before the crash.
+func (r *Run) Pending() []Command {
+	if r.startedAt.IsZero() {
+		return nil
+	}
+	if r.state.Final() {
+		return []Command{EndRun{}}
+	}
+	r.cmds = nil
+	if r.awaitsDeadline() {
+		r.wakeForDeadline()
+	}
+	for i := range r.tasks {
+		t, s := dag.Task(i), &r.tasks[i]
+		switch {
+		case s.evaluating:
+			r.command(Evaluate{t})
+		case s.state == Retrying:
+			r.command(WakeAt{TimerRetry, t, s.attempt, s.retryAt})
+		case s.state == Running:
+			r.command(StartAttempt{t, s.attempt})
+			r.wakeForTimeout(t)
+			if s.stopping != ReasonNone {
+				r.command(StopAttempt{t, s.attempt, s.stopping})
+			}
+		}
+	}
+	return r.cmds
+}
