@@ -1,0 +1,120 @@
+// Package reload turns a folder of workflow files into compiled workflows.
+//
+// It reads and compares; it starts nothing and knows nothing of runs.
+package reload
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// IsWorkflowFile tells whether a file of this name (no path) in the workflows
+// folder is a workflow: *.yaml and *.yml, not hidden, no unit tests, and nothing
+// that editors leave behind.
+func IsWorkflowFile(name string) bool {
+	switch {
+	case strings.HasPrefix(name, "."), strings.HasPrefix(name, "#"):
+		return false
+	case strings.HasSuffix(name, ".test.yaml"), strings.HasSuffix(name, ".test.yml"):
+		return false
+	}
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
+// Files lists the workflow files in a folder and its subfolders, by path in byte
+// order. Hidden folders are left out; links to files and the folder itself being
+// a link are followed.
+func Files(dir string) ([]string, error) {
+	var files []string
+	root := filepath.Clean(dir)
+	// With a separator behind it a link to a folder is walked as a folder.
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if filepath.Clean(path) != root && strings.HasPrefix(name, ".") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !IsWorkflowFile(name) {
+			return nil
+		}
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			return nil // a link that leads nowhere, a pipe, a folder behind a link
+		}
+		files = append(files, filepath.Clean(path))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the workflows folder: %w", err)
+	}
+	return files, nil
+}
+
+// File is a workflow file with what came of it.
+type File struct {
+	Source      *dsl.Source
+	Workflow    *dsl.Workflow // nil if the text is no YAML
+	Plan        *dag.Plan     // nil if the diagnostics hold an error
+	Diagnostics dsl.Diagnostics
+}
+
+// Load reads and compiles one file. The error is for a file that cannot be read.
+func Load(path string) (*File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Compile(path, text), nil
+}
+
+// Compile parses and compiles the text of a file.
+func Compile(path string, text []byte) *File {
+	f := &File{Source: dsl.NewSource(path, text)}
+	f.Workflow, f.Diagnostics = dsl.Parse(path, text)
+	if f.Workflow == nil {
+		return f
+	}
+	f.Source = f.Workflow.Source
+	plan, ds := dag.Compile(f.Workflow)
+	f.Diagnostics = append(f.Diagnostics, ds...)
+	f.Diagnostics.Sort()
+	if !f.Diagnostics.Errors() {
+		f.Plan = plan
+	}
+	return f
+}
+
+// Find gives the files in a folder whose workflow has a name. Files that cannot
+// be parsed have the name of the file.
+func Find(dir, name string) ([]string, error) {
+	files, err := Files(dir)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // another file is meant, or running it says what is wrong
+		}
+		if wf, _ := dsl.Parse(path, text); wf != nil && wf.Name.V == name || wf == nil && stem(path) == name {
+			found = append(found, path)
+		}
+	}
+	return found, nil
+}
+
+func stem(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
