@@ -1,0 +1,141 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// write is one batch with what is released when it is durable.
+type write struct {
+	batch    *store.Batch
+	commands []issued
+	updates  []Update
+	err      error
+}
+
+// startCommitter runs the goroutine that writes, so that the loop gathers the
+// next batch while one is being written.
+func (lp *loop) startCommitter() *sync.WaitGroup {
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for w := range lp.commits {
+			w.err = lp.commit(w.batch)
+			lp.committed <- w
+		}
+	})
+	return &wg
+}
+
+// commit writes one batch. A full disk or a database that cannot be written
+// for the moment is waited out with growing pauses: until then nothing that
+// follows from the batch happens.
+func (lp *loop) commit(b *store.Batch) error {
+	const longest = 10 * time.Second
+	ctx := context.WithoutCancel(lp.ctx)
+	said := false
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
+		err := lp.e.Store.Commit(ctx, b)
+		if !errors.Is(err, store.ErrFull) {
+			return err
+		}
+		if !said {
+			said = true
+			lp.e.Log.Error("the store cannot be written: nothing new is started until it can", "error", err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-lp.ctx.Done():
+			return err
+		}
+	}
+}
+
+// flush hands what has gathered to the committer, if that is idle.
+func (lp *loop) flush() {
+	if lp.writing || lp.err != nil || len(lp.touched) == 0 {
+		return
+	}
+	w := &write{batch: &store.Batch{}, commands: lp.commands}
+	lp.commands = nil
+	for _, l := range lp.touched {
+		l.touched = false
+		lp.record(l, w)
+	}
+	clear(lp.touched)
+	lp.touched = lp.touched[:0]
+	lp.writing = true
+	lp.commits <- w
+}
+
+// record adds what is new of one run to a write.
+func (lp *loop) record(l *live, w *write) {
+	b := w.batch
+	b.Append = append(b.Append, store.Appended{RunID: l.rec.ID, Have: l.rec.Events, Data: l.events})
+	l.rec.Events += len(l.events)
+	l.events = nil
+	b.Attempts = append(b.Attempts, l.attempts...)
+	l.attempts = nil
+
+	first := len(b.Tasks)
+	for _, t := range l.run.TakeChanged() {
+		b.Tasks = append(b.Tasks, taskRecord(l, t))
+	}
+	l.rec.State, l.rec.Reason, l.rec.Error = l.run.State()
+	l.rec.StartedAt, l.rec.FinishedAt = l.run.StartedAt(), l.run.FinishedAt()
+	b.Update = append(b.Update, l.rec)
+	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)]})
+}
+
+// release acts on what a finished write allows.
+func (lp *loop) release(w *write) {
+	lp.writing = false
+	if w.err != nil {
+		lp.fail(w.err)
+		return
+	}
+	for _, u := range w.updates {
+		lp.e.publish(u)
+	}
+	for _, c := range w.commands {
+		lp.act(c.l, c.c)
+	}
+}
+
+// finish writes what is still to be written once the engine stops. Nothing
+// that it allows is started any more.
+func (lp *loop) finish() {
+	for lp.err == nil {
+		if lp.writing {
+			w := <-lp.committed
+			lp.writing = false
+			lp.fail(w.err)
+			for _, u := range w.updates {
+				lp.e.publish(u)
+			}
+			for _, c := range w.commands {
+				if _, ended := c.c.(machine.EndRun); ended {
+					lp.act(c.l, c.c)
+				}
+			}
+		}
+		if len(lp.touched) == 0 {
+			return
+		}
+		lp.flush()
+	}
+}
+
+func taskRecord(l *live, t dag.Task) store.Task {
+	v := l.run.Task(t)
+	return store.Task{
+		RunID: l.rec.ID, Index: int(t), Instance: -1, ID: l.run.Plan().Tasks[t].ID,
+		State: v.State, Reason: v.Reason, Attempts: v.Attempts, ExitCode: v.ExitCode, Error: v.Error,
+		StartedAt: v.StartedAt, FinishedAt: v.FinishedAt, Outputs: v.Outputs,
+	}
+}

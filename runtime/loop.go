@@ -1,0 +1,303 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/runtime/executor"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// errCut is the cause of attempts that are cut off because the engine stops.
+var errCut = errors.New("the engine stops")
+
+// loop owns all live runs. Only the goroutine of Serve touches it.
+type loop struct {
+	e       *Engine
+	ctx     context.Context // done: no new work
+	work    context.Context // done: running attempts are cut
+	workers sync.WaitGroup  // attempts under way
+
+	live     map[string]*live
+	hungry   []*live // may have a task to start, in the order of their turns
+	restless []*live // changed, and may have a task that does not wait for its pool
+	free     int     // slots
+	pools    *pools
+	timers   timers
+
+	touched   []*live // have something to write
+	commands  []issued
+	commits   chan *write // to the committer; capacity 1
+	committed chan *write // from the committer
+	writing   bool
+	err       error // ends Serve
+}
+
+// live is one run that the loop owns.
+type live struct {
+	run *machine.Run
+	rec store.Run
+	env *environment
+
+	impatient []dag.Task // skipped where their pool is full
+
+	events   [][]byte // not yet handed to the committer
+	attempts []store.Attempt
+	touched  bool
+	hungry   bool
+	restless bool
+	active   map[dag.Task]*attempt
+	waiters  []chan struct{} // closed at the end
+}
+
+// attempt is one that is under way.
+type attempt struct {
+	number int
+	stop   context.CancelCauseFunc
+}
+
+// issued is a command with its run.
+type issued struct {
+	l *live
+	c machine.Command
+}
+
+// maxPause bounds how long the loop sleeps, so that steps of the clock and a
+// suspended machine are noticed.
+const maxPause = 30 * time.Second
+
+// Serve carries out runs until ctx is done: then it starts nothing more, cuts
+// what runs and returns nil. Cut attempts leave no event, for they did not
+// fail: the next engine that takes over the run deals with them. Another error
+// means that the store could not be written.
+func (e *Engine) Serve(ctx context.Context) error {
+	e.init()
+	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	lp := &loop{
+		e: e, ctx: ctx, work: work,
+		live: map[string]*live{}, free: e.MaxParallel, pools: newPools(e.Pools),
+		commits: make(chan *write, 1), committed: make(chan *write, 1),
+	}
+	// The order of what follows is the way to stop: tell who asks that it is
+	// over, cut the work, wait for it, then let the committer end.
+	committer := lp.startCommitter()
+	defer committer.Wait()
+	defer close(lp.commits)
+	defer lp.workers.Wait()
+	defer cut(errCut)
+	defer func() { e.failed = lp.err; close(e.over) }()
+
+	lp.serve()
+	return lp.err
+}
+
+func (lp *loop) serve() {
+	wake := time.NewTimer(maxPause)
+	defer wake.Stop()
+	for lp.err == nil {
+		wake.Reset(lp.timers.pause(time.Now()))
+		select {
+		case do := <-lp.e.inbox:
+			do(lp)
+			lp.drain()
+		case w := <-lp.committed:
+			lp.release(w)
+		case <-wake.C:
+		case <-lp.ctx.Done():
+			lp.finish()
+			return
+		}
+		lp.fireTimers()
+		lp.grant()
+		lp.flush()
+	}
+}
+
+// drain takes what else waits in the inbox, so that it is committed together.
+func (lp *loop) drain() {
+	for range cap(lp.e.inbox) {
+		select {
+		case do := <-lp.e.inbox:
+			do(lp)
+		default:
+			return
+		}
+	}
+}
+
+func (lp *loop) now() time.Time { return timestamp(time.Now()) }
+
+// begin takes in a run that has been stored as queued.
+func (lp *loop) begin(l *live) {
+	l.active = map[dag.Task]*attempt{}
+	l.impatient = impatient(l.run.Plan())
+	for _, name := range lp.pools.declare(l.run.Plan().Workflow) {
+		lp.e.Log.Warn("pool has different slots in different places: the smallest holds", "pool", name, "workflow", l.rec.Workflow)
+	}
+	lp.live[l.rec.ID] = l
+	lp.apply(l, machine.RunStarted{At: lp.now()})
+}
+
+// apply feeds one event to a run. What follows is written with the next flush.
+func (lp *loop) apply(l *live, ev machine.Event) {
+	cmds, err := l.run.Apply(ev)
+	if err != nil {
+		lp.fail(err)
+		return
+	}
+	data, err := machine.Encode(ev)
+	if err != nil {
+		lp.fail(err)
+		return
+	}
+	l.events = append(l.events, data)
+	for _, c := range cmds {
+		lp.commands = append(lp.commands, issued{l, c})
+	}
+	if !l.touched {
+		l.touched = true
+		lp.touched = append(lp.touched, l)
+	}
+	if len(l.impatient) > 0 && !l.restless {
+		l.restless = true
+		lp.restless = append(lp.restless, l)
+	}
+	lp.wake(l)
+}
+
+// wake has a run asked for a task to start.
+func (lp *loop) wake(l *live) {
+	if !l.hungry {
+		l.hungry = true
+		lp.hungry = append(lp.hungry, l)
+	}
+}
+
+func (lp *loop) fail(err error) {
+	if lp.err == nil {
+		lp.err = err
+	}
+}
+
+// grant gives free slots to ready tasks, and skips those that do not want to
+// wait for their pool.
+func (lp *loop) grant() {
+	for again := true; again; again = lp.skipBusy() {
+		lp.grantSlots()
+	}
+}
+
+// grantSlots gives each free slot to the run of the highest priority, in turn
+// among equals.
+func (lp *loop) grantSlots() {
+	for lp.free > 0 && lp.ctx.Err() == nil {
+		next, task := -1, dag.None
+		keep := lp.hungry[:0]
+		for _, l := range lp.hungry {
+			t, ok := l.run.Startable(lp.pools.full)
+			if !ok {
+				l.hungry = false
+				continue
+			}
+			keep = append(keep, l)
+			if next < 0 || l.rec.Priority > keep[next].rec.Priority {
+				next, task = len(keep)-1, t
+			}
+		}
+		clear(lp.hungry[len(keep):])
+		lp.hungry = keep
+		if next < 0 {
+			return
+		}
+		l := lp.hungry[next]
+		lp.hungry = append(append(lp.hungry[:next], lp.hungry[next+1:]...), l)
+		lp.startAttempt(l, task)
+	}
+}
+
+func (lp *loop) startAttempt(l *live, t dag.Task) {
+	lp.free--
+	lp.pools.take(l.run.Plan().Tasks[t].Spec)
+	number := l.run.Task(t).Attempts + 1
+	at := lp.now()
+	l.attempts = append(l.attempts, store.Attempt{
+		RunID: l.rec.ID, Index: int(t), Instance: -1, Number: number,
+		State: machine.Running, Log: logPath(l, t, number), StartedAt: at,
+	})
+	lp.apply(l, machine.AttemptStarted{Task: t, Attempt: number, At: at})
+}
+
+// act carries out a command whose changes are committed.
+func (lp *loop) act(l *live, c machine.Command) {
+	switch c := c.(type) {
+	case machine.StartAttempt:
+		lp.launch(l, c)
+	case machine.StopAttempt:
+		if a := l.active[c.Task]; a != nil && a.number == c.Attempt {
+			a.stop(fmt.Errorf("%s", c.Reason))
+		}
+	case machine.WakeAt:
+		lp.timers.push(timer{c.At, l, c})
+	case machine.EndRun:
+		delete(lp.live, l.rec.ID)
+		for _, w := range l.waiters {
+			close(w)
+		}
+		lp.workers.Go(l.env.cleanUp)
+	default:
+		lp.fail(fmt.Errorf("unknown command %T", c))
+	}
+}
+
+// launch starts the worker of one attempt.
+func (lp *loop) launch(l *live, c machine.StartAttempt) {
+	ctx, stop := context.WithCancelCause(lp.work)
+	l.active[c.Task] = &attempt{c.Attempt, stop}
+	job := lp.job(l, c)
+	lp.workers.Go(func() {
+		defer stop(nil)
+		outcome := job.carryOut(ctx, lp.e.Executor)
+		if errors.Is(context.Cause(ctx), errCut) && outcome.Stopped {
+			return // it leaves no event
+		}
+		// The loop takes this, or it is over.
+		_ = lp.e.send(context.WithoutCancel(ctx), func(lp *loop) { lp.ended(l, c, outcome) })
+	})
+}
+
+// ended takes in the outcome of an attempt.
+func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome) {
+	delete(l.active, c.Task)
+	lp.free++
+	lp.givePool(l.run.Plan().Tasks[c.Task].Spec)
+	result := resultOf(o)
+	at := lp.now()
+	lp.apply(l, machine.AttemptEnded{Task: c.Task, Attempt: c.Attempt, Result: result, At: at})
+	l.attempts = append(l.attempts, attemptRecord(l, c, o, at))
+}
+
+// fireTimers applies what is due.
+func (lp *loop) fireTimers() {
+	for now := lp.now(); ; {
+		t, ok := lp.timers.due(now)
+		if !ok {
+			return
+		}
+		if !t.wanted() {
+			continue
+		}
+		switch w := t.wake; w.Timer {
+		case machine.TimerRetry:
+			lp.apply(t.l, machine.RetryDue{Task: w.Task, Attempt: w.Attempt, At: now})
+		case machine.TimerAttempt:
+			lp.apply(t.l, machine.AttemptTimedOut{Task: w.Task, Attempt: w.Attempt, At: now})
+		case machine.TimerRun:
+			lp.apply(t.l, machine.RunTimedOut{At: now})
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// Report is a run with its tasks, in the form that `ax run --json`, `ax show
+// --json` and the API give. Times that there are none of yet are nil.
+type Report struct {
+	ID           string            `json:"id"`
+	Workflow     string            `json:"workflow"`
+	Version      string            `json:"version"`
+	State        string            `json:"state"`
+	Reason       string            `json:"reason"`
+	Trigger      string            `json:"trigger"`
+	ScheduledFor *time.Time        `json:"scheduled_for"`
+	StartedAt    *time.Time        `json:"started_at"`
+	FinishedAt   *time.Time        `json:"finished_at"`
+	Params       map[string]string `json:"params"`
+	Tasks        []TaskReport      `json:"tasks,omitempty"` // in file order
+}
+
+// TaskReport is one task of a Report.
+type TaskReport struct {
+	ID         string            `json:"id"`
+	State      string            `json:"state"`
+	Reason     string            `json:"reason"`
+	Attempts   int               `json:"attempts"`
+	ExitCode   *int              `json:"exit_code"`
+	Error      string            `json:"error"`
+	StartedAt  *time.Time        `json:"started_at"`
+	FinishedAt *time.Time        `json:"finished_at"`
+	Outputs    map[string]string `json:"outputs"`
+}
+
+// NewReport gives the report of a run without its tasks.
+func NewReport(r store.Run) Report {
+	return Report{
+		ID: r.ID, Workflow: r.Workflow, Version: r.Version,
+		State: r.State.String(), Reason: string(r.Reason), Trigger: string(r.Trigger),
+		ScheduledFor: optional(r.ScheduledFor), StartedAt: optional(r.StartedAt), FinishedAt: optional(r.FinishedAt),
+		Params: notNil(r.Params),
+	}
+}
+
+// ReadReport reads a run with its tasks from a store; those that have no record
+// are pending.
+func ReadReport(ctx context.Context, s store.Store, id string) (Report, error) {
+	run, err := s.Run(ctx, id)
+	if err != nil {
+		return Report{}, err
+	}
+	version, err := s.Version(ctx, run.Version)
+	if err != nil {
+		return Report{}, err
+	}
+	tasks, err := s.Tasks(ctx, id)
+	if err != nil {
+		return Report{}, err
+	}
+	records := make(map[int]store.Task, len(tasks))
+	for _, t := range tasks {
+		records[t.Index] = t
+	}
+	rep := NewReport(run)
+	rep.Tasks = make([]TaskReport, 0, len(version.Tasks))
+	for i, id := range version.Tasks {
+		if len(run.Only) > 0 && !slices.Contains(run.Only, id) {
+			continue
+		}
+		t, ok := records[i]
+		if !ok {
+			t = store.Task{ID: id, State: machine.Pending}
+		}
+		rep.Tasks = append(rep.Tasks, newTaskReport(t))
+	}
+	return rep, nil
+}
+
+func newTaskReport(t store.Task) TaskReport {
+	return TaskReport{
+		ID: t.ID, State: t.State.String(), Reason: string(t.Reason), Attempts: t.Attempts,
+		ExitCode: t.ExitCode, Error: t.Error,
+		StartedAt: optional(t.StartedAt), FinishedAt: optional(t.FinishedAt), Outputs: notNil(t.Outputs),
+	}
+}
+
+func optional(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func notNil(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}

@@ -1,0 +1,74 @@
+package runtime
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime/machine"
+)
+
+// timer is a WakeAt of one run.
+type timer struct {
+	at   time.Time
+	l    *live
+	wake machine.WakeAt
+}
+
+// wanted tells whether anything can still come of the timer.
+func (t timer) wanted() bool {
+	if state, _, _ := t.l.run.State(); state.Final() {
+		return false
+	}
+	if t.wake.Timer == machine.TimerRun {
+		return true
+	}
+	v := t.l.run.Task(t.wake.Task)
+	return v.Attempts == t.wake.Attempt && !v.State.Final()
+}
+
+// timers is a heap of all that waits for a time, the earliest on top.
+type timers struct {
+	heap  timerHeap
+	sweep int // size at which those that are no longer wanted are thrown out
+}
+
+func (ts *timers) push(t timer) {
+	heap.Push(&ts.heap, t)
+	if len(ts.heap) <= ts.sweep {
+		return
+	}
+	ts.heap = slices.DeleteFunc(ts.heap, func(t timer) bool { return !t.wanted() })
+	heap.Init(&ts.heap)
+	ts.sweep = max(1024, 2*len(ts.heap))
+}
+
+// due takes out the first timer whose time has come.
+func (ts *timers) due(now time.Time) (timer, bool) {
+	if len(ts.heap) == 0 || ts.heap[0].at.After(now) {
+		return timer{}, false
+	}
+	return heap.Pop(&ts.heap).(timer), true
+}
+
+// pause gives how long to sleep until the first is due, at most maxPause.
+func (ts *timers) pause(now time.Time) time.Duration {
+	if len(ts.heap) == 0 {
+		return maxPause
+	}
+	return max(0, min(ts.heap[0].at.Sub(now), maxPause))
+}
+
+type timerHeap []timer
+
+func (h timerHeap) Len() int           { return len(h) }
+func (h timerHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h timerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *timerHeap) Push(x any)        { *h = append(*h, x.(timer)) }
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = timer{}
+	*h = old[:len(old)-1]
+	return t
+}
