@@ -264,7 +264,7 @@ func TestSeattleRefusesADamagedFile(t *testing.T) {
 			r := runPipeline(t, filepath.Join(dir, "seattle-weather.yaml"), "2026-01-02")
 			wantStates(t, r, map[string]string{"fetch": "succeeded", "check": "failed", "alert": "succeeded"})
 			wantInLog(t, r, "check", c.want, "problem(s) in data/seattle-weather.csv: mend the file")
-			wantInLog(t, r, "alert", "task check failed (exit)", "ax logs r1 check", "ax retry r1")
+			wantInLog(t, r, "alert", "task check failed (exit)", "ax logs "+r.id+" check", "ax retry "+r.id)
 		})
 	}
 }
