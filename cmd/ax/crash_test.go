@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ax-scheduler/ax/runtime"
+)
+
+// axBinary gives a path under which this test binary is the command.
+func axBinary(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "ax")
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// chain is a workflow of n tasks in a row, each of which leaves a file.
+func chain(n int) string {
+	var b strings.Builder
+	b.WriteString("name: chain\ntasks:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  t%d: {run: 'echo x >> \"$MARKS/t%d\"'", i, i)
+		if i > 0 {
+			fmt.Fprintf(&b, ", depends_on: t%d", i-1)
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}
+
+// A run that is killed at any moment leaves a database that can be read, and in
+// it all that was told: promises 1 and 2 of the design.
+func TestAKilledRunIsReadableWithAllThatWasTold(t *testing.T) {
+	ax := axBinary(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "chain.yaml")
+	if err := os.WriteFile(file, []byte(chain(200)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, killAfter := range []int{1, 2, 7, 20, 61} {
+		data, marks := t.TempDir(), t.TempDir()
+		told := runAndKill(t, ax, file, data, marks, killAfter)
+
+		out, err := exec.Command(ax, "--data", data, "runs", "--json").Output()
+		if err != nil {
+			t.Fatalf("ax runs after the kill: %v", err)
+		}
+		var runs []runtime.Report
+		if err := json.Unmarshal(out, &runs); err != nil || len(runs) != 1 {
+			t.Fatalf("after the kill there are %d runs (%v)", len(runs), err)
+		}
+		out, err = exec.Command(ax, "--data", data, "show", "--json", runs[0].ID).Output()
+		if err != nil {
+			t.Fatalf("ax show after the kill: %v", err)
+		}
+		var rep runtime.Report
+		if err := json.Unmarshal(out, &rep); err != nil {
+			t.Fatal(err)
+		}
+		if rep.State != "running" || len(rep.Tasks) != 200 {
+			t.Errorf("the killed run is %s with %d tasks", rep.State, len(rep.Tasks))
+		}
+		for _, task := range rep.Tasks {
+			if told[task.ID] && task.State != "succeeded" {
+				t.Errorf("killed after %d: %s was told as succeeded and is stored as %s", killAfter, task.ID, task.State)
+			}
+			if _, err := os.Stat(filepath.Join(marks, task.ID)); err == nil && task.Attempts != 1 {
+				t.Errorf("killed after %d: %s has run and is stored with %d attempts", killAfter, task.ID, task.Attempts)
+			}
+		}
+		text, err := exec.Command(ax, "--data", data, "show", rep.ID).Output()
+		if err != nil || !strings.Contains(string(text), "the engine that ran it has ended") {
+			t.Errorf("ax show does not tell that the engine is gone: %v\n%s", err, text)
+		}
+	}
+}
+
+// runAndKill runs a file and kills the engine once so many tasks are told as
+// succeeded. It gives those that were.
+func runAndKill(t *testing.T, ax, file, data, marks string, killAfter int) map[string]bool {
+	t.Helper()
+	cmd := exec.Command(ax, "--data", data, "run", file)
+	cmd.Env = append(os.Environ(), "MARKS="+marks)
+	progress, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for lines := bufio.NewScanner(progress); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		if len(words) > 2 && words[2] == "succeeded" {
+			told[strings.TrimSuffix(words[1], ":")] = true
+		}
+		if len(told) == killAfter {
+			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait() // it was killed
+	if len(told) < killAfter {
+		t.Fatalf("only %d tasks were told as succeeded", len(told))
+	}
+	return told
+}
+
+// Ctrl-C stops the run as a cancel does, records it so, and leaves no process.
+func TestASignalCancelsTheRun(t *testing.T) {
+	ax := axBinary(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "long.yaml")
+	text := "name: long\non_finish: tidy\ntasks:\n  a: {run: 'echo $$ > \"$MARKS/pid\"; sleep 600 & wait'}\n  b: {run: 'true', depends_on: a}\n  tidy: {run: 'touch \"$MARKS/tidied\"'}\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		signal syscall.Signal
+		code   int
+	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
+		data, marks := t.TempDir(), t.TempDir()
+		cmd := exec.Command(ax, "--data", data, "run", "--json", file)
+		cmd.Env = append(os.Environ(), "MARKS="+marks)
+		progress, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for lines := bufio.NewScanner(progress); lines.Scan(); {
+			if strings.HasSuffix(lines.Text(), "a: running") {
+				if err := cmd.Process.Signal(c.signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_ = cmd.Wait() // the code is looked at
+		if got := cmd.ProcessState.ExitCode(); got != c.code {
+			t.Errorf("%v: exit code %d, want %d", c.signal, got, c.code)
+		}
+		var rep runtime.Report
+		if err := json.Unmarshal([]byte(out.String()), &rep); err != nil {
+			t.Fatal(err)
+		}
+		if rep.State != "cancelled" || rep.Tasks[0].State != "cancelled" || rep.Tasks[1].State != "cancelled" || rep.Tasks[2].State != "succeeded" {
+			t.Errorf("%v: the run is stored as %+v", c.signal, rep)
+		}
+		if pid, err := os.ReadFile(filepath.Join(marks, "pid")); err == nil {
+			if _, err := os.Stat("/proc/" + strings.TrimSpace(string(pid))); err == nil {
+				t.Errorf("%v: process %s of the task is alive", c.signal, pid)
+			}
+		}
+	}
+}

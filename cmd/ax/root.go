@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ax-scheduler/ax/store/sqlite"
+)
+
+// globals are the flags that every command has.
+type globals struct {
+	*world
+	data      string
+	workflows string
+}
+
+func newRoot(w *world) *cobra.Command {
+	g := &globals{world: w}
+	root := &cobra.Command{
+		Use:           "ax",
+		Short:         "run workflows declared in YAML",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fromEnvironment(cmd.Flags(), w.env); err != nil {
+				return err
+			}
+			return fromConfig(cmd.Flags(), g.workflows)
+		},
+	}
+	root.PersistentFlags().StringVar(&g.data, "data", ".ax", "folder of the database, logs and artifacts")
+	root.PersistentFlags().StringVar(&g.workflows, "workflows", "workflows", "folder of the workflow files")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
+	})
+	for _, command := range []func(*globals) *cobra.Command{
+		runCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, graphCommand, nextCommand,
+		initCommand, versionCommand,
+	} {
+		root.AddCommand(command(g))
+	}
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// taskVariables are flags whose variable would be one that ax gives to every
+// task: an ax that a task calls must not take it for a setting.
+var taskVariables = []string{"attempt", "task"}
+
+// fromEnvironment gives each flag that was not set the value of its variable:
+// --max-parallel has AX_MAX_PARALLEL.
+func fromEnvironment(flags *pflag.FlagSet, env []string) error {
+	vars := map[string]string{}
+	for _, v := range env {
+		if name, value, ok := strings.Cut(v, "="); ok && value != "" {
+			vars[name] = value
+		}
+	}
+	var errs []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := "AX_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, ok := vars[name]
+		if f.Changed || !ok || f.Name == "help" || slices.Contains(taskVariables, f.Name) {
+			return
+		}
+		if err := flags.Set(f.Name, value); err != nil {
+			errs = append(errs, fmt.Errorf("variable %s: %w", name, err))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// fromConfig gives each flag that neither the command line nor a variable has
+// set the value of ax.yaml.
+func fromConfig(flags *pflag.FlagSet, workflows string) error {
+	values, err := readConfig(workflows)
+	if err != nil {
+		return err
+	}
+	for name, value := range values {
+		if f := flags.Lookup(name); f != nil && !f.Changed {
+			if err := flags.Set(name, value); err != nil {
+				return fmt.Errorf("ax.yaml: %s: %w", strings.ReplaceAll(name, "-", "_"), err)
+			}
+		}
+	}
+	return nil
+}
+
+func (g *globals) databasePath() string { return filepath.Join(g.data, "ax.db") }
+
+// openStore opens the database to write to; it is made if it is not there.
+func (g *globals) openStore() (*sqlite.Store, error) {
+	if err := os.MkdirAll(g.data, 0o755); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	return sqlite.Open(g.databasePath(), sqlite.Options{})
+}
+
+// openReader opens the database to read from.
+func (g *globals) openReader() (*sqlite.Store, error) {
+	return sqlite.OpenReader(g.databasePath())
+}

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/cron"
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// runOptions are the flags of `ax run`.
+type runOptions struct {
+	params       []string
+	paramsFile   string
+	json         bool
+	dryRun       bool
+	from         string
+	only         []string
+	scheduledFor string
+	maxParallel  int
+	timezone     string
+}
+
+func runCommand(g *globals) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run FILE|NAME",
+		Short: "run a workflow once in this process",
+		Long: `Run a workflow once in this process, show its progress, and exit with its outcome:
+0 if it succeeded, 1 if it failed, 2 if it could not be started, 130 after Ctrl-C.
+
+FILE is a path; NAME is looked up in the workflows folder. What ran is kept in the
+data folder: see ax show, ax logs and ax runs.`,
+		Example: `  ax run workflows/nightly.yaml
+  ax run nightly -p region=cn --scheduled-for 2026-03-01T02:30:00Z
+  ax run nightly --only extract,clean
+  ax run nightly --dry-run`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args[0], o) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.params, "param", "p", nil, "a parameter, NAME=VALUE; may be repeated")
+	f.StringVar(&o.paramsFile, "params-file", "", "a file of parameters, NAME=VALUE a line; -p wins")
+	f.BoolVar(&o.json, "json", false, "print the run as JSON at its end")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print what would run, and run nothing")
+	f.StringVar(&o.from, "from", "", "run this task and what is downstream of it")
+	f.StringSliceVar(&o.only, "only", nil, "run these tasks alone, separated by commas")
+	f.StringVar(&o.scheduledFor, "scheduled-for", "", "the time the run stands for, as 2026-03-01T02:30:00Z; default now")
+	f.IntVar(&o.maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
+	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
+	cmd.MarkFlagsMutuallyExclusive("from", "only")
+	return cmd
+}
+
+func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
+	plan, err := g.loadPlan(arg)
+	if err != nil {
+		return err
+	}
+	if ds := runtime.Unsupported(plan.Workflow); len(ds) > 0 {
+		g.renderDiagnostics(ds, plan.Workflow.Source)
+		return exit{code: exitUsage}
+	}
+	q, err := g.request(plan, o)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return g.dryRun(q)
+	}
+	if o.maxParallel < 1 {
+		return fmt.Errorf("--max-parallel %d: it is at least 1", o.maxParallel)
+	}
+	zone, err := zoneNamed(o.timezone)
+	if err != nil {
+		return err
+	}
+	claim, err := runtime.NewClaim(g.data)
+	if err != nil {
+		return err
+	}
+	defer claim.Release()
+	st, err := g.openStore()
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	e := &runtime.Engine{
+		Store: st, Data: g.data, Env: g.env,
+		Owner: claim.Owner, MaxParallel: o.maxParallel, Zone: zone,
+	}
+	run, code, err := g.runToEnd(ctx, e, q)
+	if err != nil {
+		return err
+	}
+	if err := g.printEnd(ctx, st, run, o.json); err != nil {
+		return err
+	}
+	if code != 0 {
+		return exit{code: code}
+	}
+	return nil
+}
+
+// request turns the flags into a request for a run.
+func (g *globals) request(plan *dag.Plan, o runOptions) (runtime.Request, error) {
+	q := runtime.Request{Plan: plan, Params: map[string]string{}}
+	if o.paramsFile != "" {
+		vars, err := runtime.ReadParamsFile(o.paramsFile)
+		if err != nil {
+			return q, err
+		}
+		q.Params = vars
+	}
+	for _, p := range o.params {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok {
+			return q, fmt.Errorf("parameter %q is not NAME=VALUE", p)
+		}
+		q.Params[name] = value
+	}
+	if o.scheduledFor != "" {
+		at, err := time.Parse(time.RFC3339, o.scheduledFor)
+		if err != nil {
+			return q, fmt.Errorf("--scheduled-for %q is not a time like 2026-03-01T02:30:00Z", o.scheduledFor)
+		}
+		q.ScheduledFor = at.UTC()
+	}
+	var err error
+	if o.from != "" {
+		var ts []dag.Task
+		ts, err = tasksNamed(plan, []string{o.from})
+		q.Only = plan.Downstream(ts...)
+	} else if len(o.only) > 0 {
+		q.Only, err = tasksNamed(plan, o.only)
+	}
+	return q, err
+}
+
+func tasksNamed(plan *dag.Plan, names []string) ([]dag.Task, error) {
+	var ts []dag.Task
+	for _, name := range names {
+		t, ok := plan.Task(name)
+		if !ok {
+			var ids []string
+			for i := range plan.Tasks {
+				ids = append(ids, plan.Tasks[i].ID)
+			}
+			if near := dsl.Nearest(name, ids); near != "" {
+				return nil, fmt.Errorf("workflow %q has no task %q: did you mean %q?", plan.Workflow.Name.V, name, near)
+			}
+			return nil, fmt.Errorf("workflow %q has no task %q", plan.Workflow.Name.V, name)
+		}
+		ts = append(ts, t)
+	}
+	return ts, nil
+}
+
+// runToEnd runs the engine until the run has ended. A first signal cancels the
+// run, a second one cuts it off.
+func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, q runtime.Request) (store.Run, int, error) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	serving, stop := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- e.Serve(serving) }()
+	defer func() { stop(); <-served }()
+
+	updates, unsubscribe := e.Subscribe(4096)
+	defer unsubscribe()
+	run, err := e.Start(ctx, q)
+	if err != nil {
+		return run, 0, exit{exitUsage, err}
+	}
+	shown := make(chan struct{})
+	p := newProgress(g, q.Plan, run)
+	go func() { defer close(shown); p.follow(updates) }()
+
+	type result struct {
+		run store.Run
+		err error
+	}
+	done := make(chan result, 1)
+	go func() { run, err := e.Wait(ctx, run.ID); done <- result{run, err} }()
+	code := 0
+	for {
+		select {
+		case r := <-done:
+			if r.err != nil {
+				return run, 0, exit{exitFailed, r.err}
+			}
+			<-shown
+			if code == 0 && r.run.State != machine.RunSucceeded {
+				code = exitFailed
+			}
+			return r.run, code, nil
+		case s := <-signals:
+			if code != 0 {
+				return run, 0, exit{code, fmt.Errorf("run %s was cut off", run.ID)}
+			}
+			code = signalCode(s)
+			if err := e.Cancel(ctx, run.ID, s.String()); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return run, 0, exit{code, err}
+			}
+		}
+	}
+}
+
+func signalCode(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return 128 + int(n)
+	}
+	return exitInterrupted
+}
+
+// printEnd prints what became of the run.
+func (g *globals) printEnd(ctx context.Context, st store.Store, run store.Run, asJSON bool) error {
+	if asJSON {
+		report, err := runtime.ReadReport(ctx, st, run.ID)
+		if err != nil {
+			return exit{exitFailed, err}
+		}
+		return g.printJSON(report)
+	}
+	fmt.Fprintf(g.stdout, "run %s of %s %s in %s\n", run.ID, run.Workflow, run.State, duration(run.FinishedAt.Sub(run.StartedAt)))
+	if run.Error != "" {
+		fmt.Fprintf(g.stdout, "  %s\n", run.Error)
+	}
+	fmt.Fprintf(g.stdout, "  ax show %[1]s    ax logs %[1]s\n", run.ID)
+	return nil
+}
+
+func (g *globals) printJSON(v any) error {
+	out := json.NewEncoder(g.stdout)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(v)
+}
+
+// dryRun lets the machine run with every task succeeding, and prints the order.
+func (g *globals) dryRun(q runtime.Request) error {
+	r := machine.New("dry-run", q.Plan, q.Only)
+	at := time.Unix(0, 0)
+	if _, err := r.Apply(machine.RunStarted{At: at}); err != nil {
+		return err
+	}
+	fmt.Fprintf(g.stdout, "%s would run, if every task succeeds:\n", q.Plan.Workflow.Name.V)
+	for wave := 1; ; wave++ {
+		var started []dag.Task
+		for t, ok := r.Startable(nil); ok; t, ok = r.Startable(nil) {
+			if _, err := r.Apply(machine.AttemptStarted{Task: t, Attempt: 1, At: at}); err != nil {
+				return err
+			}
+			started = append(started, t)
+		}
+		if len(started) == 0 {
+			break
+		}
+		for _, t := range started {
+			n := &q.Plan.Tasks[t]
+			fmt.Fprintf(g.stdout, "  %3d  %s (%s)\n", wave, n.ID, n.Spec.Kind)
+			if _, err := r.Apply(machine.AttemptEnded{Task: t, Attempt: 1, At: at}); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range q.Plan.Tasks {
+		if v := r.Task(dag.Task(i)); v.Member && v.State == machine.Skipped {
+			fmt.Fprintf(g.stdout, "    -  %s: %s\n", q.Plan.Tasks[i].ID, v.Error)
+		}
+	}
+	return nil
+}
+
+// zoneNamed gives the zone of --timezone.
+func zoneNamed(name string) (*time.Location, error) {
+	if name == "" {
+		return time.Local, nil
+	}
+	zone, err := cron.LoadZone(name)
+	if err != nil {
+		return nil, fmt.Errorf("--timezone: %w", err)
+	}
+	return zone, nil
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ax": main})
+}
+
+// The scripts in testdata/script run the real command and read like the manual.
+// In them $RUN is the id of the newest run after the command `newest`.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			for _, v := range os.Environ() {
+				if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "AX_") {
+					env.Setenv(name, "")
+				}
+			}
+			env.Setenv("TZ", "UTC")
+			env.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"newest": newest},
+	})
+}
+
+var runID = regexp.MustCompile(`"id": "([0-9a-z]{20})"`)
+
+// newest sets RUN to the id of the newest run.
+func newest(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: newest")
+	}
+	ts.Check(ts.Exec("ax", "runs", "--json", "--limit", "1"))
+	id := runID.FindStringSubmatch(ts.ReadFile("stdout"))
+	if id == nil {
+		ts.Fatalf("there is no run")
+	}
+	ts.Setenv("RUN", id[1])
+}
