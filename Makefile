@@ -5,7 +5,7 @@ help: ## print the targets
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 build: ## build ./ax, one static binary
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ax ./cmd/ax
+	CGO_ENABLED=0 go build -ldflags '-s -w -X main.version=$(VERSION)' -o ax ./cmd/ax
 
 test: ## run all tests, with the race detector
 	go test -race ./...

@@ -101,11 +101,14 @@ func (e *Engine) checkCalls(wf *dsl.Workflow) error {
 			continue
 		}
 		for _, p := range e.calls.Check(t.Call.V, withOf(t)) {
-			at := t.Call.Pos
+			at, later := t.Call.Pos, false
 			for _, f := range t.With {
 				if f.Name.V == p.Param {
-					at = f.Name.Pos
+					at, later = f.Name.Pos, strings.Contains(f.Value.V, "${{")
 				}
+			}
+			if later && p.Kind == executor.BadValue {
+				continue // its value is known only when the task starts
 			}
 			errs = append(errs, fmt.Errorf("%s:%d:%d: task %q: %w", wf.Source.File, at.Line, at.Col, t.ID.V, p))
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,18 +15,25 @@ import (
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/dsl/cron"
+	"github.com/ax-scheduler/ax/dsl/expression"
 	"github.com/ax-scheduler/ax/store"
 )
 
-// environment is what the tasks of one run have in common: variables and
-// folders. It does not change; its methods may be called side by side.
+// environment is what the tasks of one run have in common: variables, folders
+// and expressions. It does not change; its methods may be called side by side.
 type environment struct {
+	src       *dsl.Source
 	dir       string // of the workflow file: relative paths start here
 	artifacts string
 	logs      string
 	scratch   string
-	shared    []string // variables, in rising order of precedence
-	run       []string // AX_… variables of the run
+
+	shared   []string // variables, in rising order of precedence
+	secrets  []string // variables, above those of the tasks
+	run      []string // AX_… variables of the run
+	mask     *mask    // nil where there is nothing to mask
+	programs *programs
+	values   expression.Values // without those of tasks
 
 	folders    sync.Once
 	foldersErr error
@@ -44,27 +52,89 @@ func newEnvironment(e *Engine, p *dag.Plan, run *store.Run) (*environment, error
 		return nil, fmt.Errorf("find the data folder: %w", err)
 	}
 	env := &environment{
+		src:       wf.Source,
 		dir:       filepath.Dir(file),
 		artifacts: filepath.Join(data, "artifacts", run.ID),
 		logs:      filepath.Join(data, "logs", run.ID),
 		scratch:   filepath.Join(data, "scratch", run.ID),
 	}
-	env.inherit(e.Env)
-	for _, path := range wf.EnvFile {
-		vars, err := readEnvFile(env.path(path.V))
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d:%d: env_file: %w", wf.Source.File, path.Pos.Line, path.Pos.Col, err)
-		}
-		env.shared = append(env.shared, vars...)
-	}
-	for _, v := range wf.Env {
-		env.shared = append(env.shared, v.Name.V+"="+v.Value.V)
-	}
 	zone, err := e.zoneOf(wf)
 	if err != nil {
 		return nil, err
 	}
-	env.run = []string{
+	if env.programs, err = compilePrograms(p); err != nil {
+		return nil, err
+	}
+	secrets, err := readSecrets(wf, env, e.Env)
+	if err != nil {
+		return nil, err
+	}
+	env.hide(e, run, secrets)
+	env.values = expression.Values{
+		Params: run.Params, Env: map[string]string{}, Secrets: secrets, Zone: zone,
+		Run: expression.Run{ID: run.ID, Workflow: run.Workflow, Trigger: string(run.Trigger), ScheduledFor: run.ScheduledFor},
+	}
+	if err := env.share(e, wf); err != nil {
+		return nil, err
+	}
+	env.run = runVariables(env, wf, run, zone)
+	return env, nil
+}
+
+// hide makes the variables and the mask of the secrets.
+func (env *environment) hide(e *Engine, run *store.Run, secrets map[string]string) {
+	var values []string
+	for name, value := range secrets {
+		env.secrets = append(env.secrets, name+"="+value)
+		values = append(values, value)
+	}
+	slices.Sort(env.secrets)
+	var short bool
+	if env.mask, short = newMask(values); short {
+		e.Log.Warn("a secret of fewer than four characters cannot be masked", "run", run.ID, "workflow", run.Workflow)
+	}
+}
+
+// share gathers the variables that all tasks have: the engine's own but for its
+// settings and the sources of secrets, those of env_file, and those of the
+// workflow's env.
+func (env *environment) share(e *Engine, wf *dsl.Workflow) error {
+	put := func(v string) {
+		env.shared = append(env.shared, v)
+		if name, value, ok := strings.Cut(v, "="); ok {
+			env.values.Env[name] = value
+		}
+	}
+	sources := map[string]bool{}
+	for _, s := range wf.Secrets {
+		sources[s.Env.V] = true
+	}
+	for _, v := range e.Env {
+		if name, _, _ := strings.Cut(v, "="); !strings.HasPrefix(v, "AX_") && !sources[name] {
+			put(v)
+		}
+	}
+	for _, path := range wf.EnvFile {
+		vars, err := readEnvFile(env.path(path.V))
+		if err != nil {
+			return fmt.Errorf("%s:%d:%d: env_file: %w", wf.Source.File, path.Pos.Line, path.Pos.Col, err)
+		}
+		for _, v := range vars {
+			put(v)
+		}
+	}
+	for i, v := range env.programs.env {
+		text, err := v.text.Text(&env.values)
+		if err != nil {
+			return placedError(wf.Source, wf.Env[i].Value.Pos, err)
+		}
+		put(v.name + "=" + text)
+	}
+	return nil
+}
+
+func runVariables(env *environment, wf *dsl.Workflow, run *store.Run, zone *time.Location) []string {
+	vars := []string{
 		"AX_RUN_ID=" + run.ID,
 		"AX_WORKFLOW=" + run.Workflow,
 		"AX_SCHEDULED_FOR=" + run.ScheduledFor.Format(time.RFC3339Nano),
@@ -76,19 +146,10 @@ func newEnvironment(e *Engine, p *dag.Plan, run *store.Run) (*environment, error
 	}
 	for i := range wf.Params {
 		if v, ok := run.Params[wf.Params[i].Name.V]; ok {
-			env.run = append(env.run, wf.Params[i].Variable()+"="+v)
+			vars = append(vars, wf.Params[i].Variable()+"="+v)
 		}
 	}
-	return env, nil
-}
-
-// inherit takes over the engine's own variables but for its settings.
-func (env *environment) inherit(vars []string) {
-	for _, v := range vars {
-		if !strings.HasPrefix(v, "AX_") {
-			env.shared = append(env.shared, v)
-		}
-	}
+	return vars
 }
 
 // zoneOf gives the zone of a workflow: its own, or the engine's.
@@ -135,20 +196,12 @@ func (env *environment) cleanUp() {
 
 // variables gives the complete environment of one attempt, the last of a name
 // winning.
-func (env *environment) variables(spec *dsl.Task, run string, attempt int, failed []string) []string {
-	vars := make([]string, 0, len(env.shared)+len(spec.Env)+len(env.run)+len(failed)+4)
-	vars = append(vars, env.shared...)
-	for _, v := range spec.Env {
-		vars = append(vars, v.Name.V+"="+v.Value.V)
-	}
-	vars = append(vars, env.run...)
-	vars = append(vars, failed...)
-	id := spec.ID.V
-	return append(vars,
-		"AX_TASK="+id,
+func (env *environment) variables(own []string, run, task string, attempt int, failed []string) []string {
+	return append(slices.Concat(env.shared, own, env.secrets, env.run, failed),
+		"AX_TASK="+task,
 		"AX_ATTEMPT="+strconv.Itoa(attempt),
-		"AX_IDEMPOTENCY_KEY="+run+"/"+id,
-		"TRACEPARENT=00-"+traceID(run)+"-"+spanID(run, id, attempt)+"-01",
+		"AX_IDEMPOTENCY_KEY="+run+"/"+task,
+		"TRACEPARENT=00-"+traceID(run)+"-"+spanID(run, task, attempt)+"-01",
 	)
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/expression"
 	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
@@ -22,6 +24,8 @@ const defaultKillAfter = 10 * time.Second
 type job struct {
 	env      *environment
 	spec     *dsl.Task
+	programs *taskPrograms
+	values   expression.Values
 	run      string
 	workflow string
 	number   int
@@ -30,24 +34,47 @@ type job struct {
 }
 
 func (lp *loop) job(l *live, c machine.StartAttempt) *job {
-	j := &job{
-		env: l.env, spec: l.run.Plan().Tasks[c.Task].Spec,
-		run: l.rec.ID, workflow: l.rec.Workflow, number: c.Attempt,
-		log: filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Task, c.Attempt))),
+	return &job{
+		env: l.env, spec: l.run.Plan().Tasks[c.Task].Spec, programs: &l.env.programs.tasks[c.Task],
+		values: l.valuesFor(c.Task),
+		run:    l.rec.ID, workflow: l.rec.Workflow, number: c.Attempt,
+		log:    filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Task, c.Attempt))),
+		failed: l.failedVariables(c.Task),
 	}
-	if t, ok := l.run.FailedInto(c.Task); ok {
-		v := l.run.Task(t)
-		j.failed = []string{
-			"AX_FAILED_TASK=" + l.run.Plan().Tasks[t].ID,
-			"AX_FAILED_REASON=" + string(v.Reason),
-			"AX_FAILED_EXIT_CODE=",
-			"AX_FAILED_ERROR=" + v.Error,
-		}
-		if v.ExitCode != nil {
-			j.failed[2] += strconv.Itoa(*v.ExitCode)
+}
+
+// valuesFor gives what the expressions of a task are evaluated with.
+func (l *live) valuesFor(t dag.Task) expression.Values {
+	values := l.env.values
+	if ids := l.env.programs.tasks[t].upstreams; len(ids) > 0 {
+		values.Tasks = make(map[string]expression.Task, len(ids))
+		for _, id := range ids {
+			if up, ok := l.run.Plan().Task(id); ok {
+				v := l.run.Task(up)
+				values.Tasks[id] = expression.Task{State: v.State.String(), Outputs: v.Outputs, ExitCode: v.ExitCode, Error: v.Error}
+			}
 		}
 	}
-	return j
+	return values
+}
+
+// failedVariables tells a handler of the first failure into it.
+func (l *live) failedVariables(t dag.Task) []string {
+	by, ok := l.run.FailedInto(t)
+	if !ok {
+		return nil
+	}
+	v := l.run.Task(by)
+	code := ""
+	if v.ExitCode != nil {
+		code = strconv.Itoa(*v.ExitCode)
+	}
+	return []string{
+		"AX_FAILED_TASK=" + l.run.Plan().Tasks[by].ID,
+		"AX_FAILED_REASON=" + string(v.Reason),
+		"AX_FAILED_EXIT_CODE=" + code,
+		"AX_FAILED_ERROR=" + v.Error,
+	}
 }
 
 // carryOut runs the attempt to its end.
@@ -55,37 +82,86 @@ func (j *job) carryOut(ctx context.Context, x Executor) executor.Outcome {
 	if err := j.env.makeFolders(); err != nil {
 		return executor.Outcome{ExitCode: -1, StartError: "the run's folders cannot be made: " + err.Error()}
 	}
-	dir := j.env.dir
-	if j.spec.Workdir.Set() {
-		dir = j.env.path(j.spec.Workdir.V)
+	a, err := j.attempt()
+	if err != nil {
+		return executor.Outcome{ExitCode: -1, StartError: j.env.mask.text(err.Error())}
 	}
-	return x.Execute(ctx, executor.Attempt{
+	if j.env.mask != nil {
+		a.Filter = j.env.mask.writer
+	}
+	o := x.Execute(ctx, a)
+	for name, value := range o.Outputs {
+		o.Outputs[name] = j.env.mask.text(value)
+	}
+	return o
+}
+
+// attempt evaluates the expressions of the task.
+func (j *job) attempt() (executor.Attempt, error) {
+	a := executor.Attempt{
 		RunID: j.run, Workflow: j.workflow, Task: j.spec.ID.V, Number: j.number,
-		Action:    actionOf(j.spec),
-		Dir:       dir,
-		Env:       j.env.variables(j.spec, j.run, j.number, j.failed),
-		Log:       j.log,
-		Scratch:   j.env.scratch,
+		Dir: j.env.dir, Log: j.log, Scratch: j.env.scratch,
 		KillAfter: j.spec.KillAfter.Or(defaultKillAfter),
-	})
-}
-
-func actionOf(t *dsl.Task) executor.Action {
-	switch t.Kind {
-	case dsl.KindRun:
-		return executor.Script{Shell: t.Shell.Argv, Text: t.Run.V}
-	case dsl.KindCommand:
-		var argv []string
-		for _, a := range t.Command {
-			argv = append(argv, a.V)
-		}
-		return executor.Command{Argv: argv}
-	case dsl.KindCall:
-		return executor.Call{Name: t.Call.V, With: withOf(t)}
 	}
-	return nil
+	own, err := j.texts(j.programs.env, func(i int) dsl.Pos { return j.spec.Env[i].Value.Pos })
+	if err != nil {
+		return a, err
+	}
+	if j.programs.workdir != nil {
+		dir, err := j.programs.workdir.Text(&j.values)
+		if err != nil {
+			return a, placedError(j.env.src, j.spec.Workdir.Pos, err)
+		}
+		a.Dir = j.env.path(dir)
+	}
+	switch j.spec.Kind {
+	case dsl.KindRun:
+		vars, err := j.programs.script.Env(&j.values)
+		if err != nil {
+			return a, placedError(j.env.src, j.spec.Run.Pos, err)
+		}
+		own = append(own, vars...)
+		a.Action = executor.Script{Shell: j.spec.Shell.Argv, Text: j.programs.script.Text()}
+	case dsl.KindCommand:
+		argv, bad, err := expression.Args(j.programs.args, &j.values)
+		if err != nil {
+			return a, placedError(j.env.src, j.spec.Command[max(bad, 0)].Pos, err)
+		}
+		a.Action = executor.Command{Argv: argv}
+	case dsl.KindCall:
+		with, err := j.texts(j.programs.with, func(i int) dsl.Pos { return j.spec.With[i].Value.Pos })
+		if err != nil {
+			return a, err
+		}
+		a.Action = executor.Call{Name: j.spec.Call.V, With: mapOf(with)}
+	}
+	a.Env = j.env.variables(own, j.run, j.spec.ID.V, j.number, j.failed)
+	return a, nil
 }
 
+// texts evaluates named templates into NAME=value.
+func (j *job) texts(ts []namedTemplate, at func(i int) dsl.Pos) ([]string, error) {
+	vars := make([]string, 0, len(ts))
+	for i, t := range ts {
+		text, err := t.text.Text(&j.values)
+		if err != nil {
+			return nil, placedError(j.env.src, at(i), err)
+		}
+		vars = append(vars, t.name+"="+text)
+	}
+	return vars, nil
+}
+
+func mapOf(vars []string) map[string]string {
+	m := make(map[string]string, len(vars))
+	for _, v := range vars {
+		name, value, _ := strings.Cut(v, "=")
+		m[name] = value
+	}
+	return m
+}
+
+// withOf gives the parameters of a call as written.
 func withOf(t *dsl.Task) map[string]string {
 	with := make(map[string]string, len(t.With))
 	for _, f := range t.With {

@@ -243,6 +243,8 @@ func (lp *loop) act(l *live, c machine.Command) {
 		}
 	case machine.WakeAt:
 		lp.timers.push(timer{c.At, l, c})
+	case machine.Evaluate:
+		lp.apply(l, l.evaluate(c.Task, lp.now()))
 	case machine.EndRun:
 		delete(lp.live, l.rec.ID)
 		for _, w := range l.waiters {
@@ -276,6 +278,9 @@ func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome) {
 	lp.free++
 	lp.givePool(l.run.Plan().Tasks[c.Task].Spec)
 	result := resultOf(o)
+	if warning := l.askRetryIf(c.Task, &result); warning != "" {
+		o.Warnings = append(o.Warnings, warning)
+	}
 	at := lp.now()
 	lp.apply(l, machine.AttemptEnded{Task: c.Task, Attempt: c.Attempt, Result: result, At: at})
 	l.attempts = append(l.attempts, attemptRecord(l, c, o, at))

@@ -1,21 +1,11 @@
 package runtime
 
-import (
-	"strings"
-
-	"github.com/ax-scheduler/ax/dsl"
-)
+import "github.com/ax-scheduler/ax/dsl"
 
 // Unsupported tells of the keys in a workflow that this version reads and checks
 // but cannot carry out: a run of it is refused.
 func Unsupported(wf *dsl.Workflow) dsl.Diagnostics {
 	u := &unsupported{src: wf.Source}
-	for _, s := range wf.Secrets {
-		u.say(s.Name.Pos, "secrets")
-	}
-	for _, v := range wf.Env {
-		u.text(v.Value)
-	}
 	for i := range wf.Tasks {
 		u.task(&wf.Tasks[i])
 	}
@@ -33,42 +23,22 @@ func (u *unsupported) say(pos dsl.Pos, what string) {
 		what+" cannot be carried out by this version of ax yet", "ax lint checks it already; a run has to do without it"))
 }
 
-// text looks for expressions.
-func (u *unsupported) text(v dsl.Value[string]) {
-	if i := strings.Index(v.V, "${{"); i >= 0 {
-		u.say(u.src.InScalar(v.Pos, i), "${{ }}")
-	}
-}
-
 func (u *unsupported) task(t *dsl.Task) {
 	for _, key := range []struct {
 		pos  dsl.Pos
 		used bool
 		name string
 	}{
-		{t.When.Pos, t.When.Set(), "when"},
 		{pos(t.SQL, func(s *dsl.SQL) dsl.Pos { return s.Pos }), t.SQL != nil, "sql"},
 		{pos(t.HTTP, func(h *dsl.HTTP) dsl.Pos { return h.Pos }), t.HTTP != nil, "http"},
 		{pos(t.Workflow, func(w *dsl.ChildWorkflow) dsl.Pos { return w.Pos }), t.Workflow != nil, "workflow"},
 		{pos(t.WaitFor, func(w *dsl.WaitFor) dsl.Pos { return w.Pos }), t.WaitFor != nil, "wait_for"},
 		{pos(t.Foreach, func(f *dsl.Foreach) dsl.Pos { return f.Pos }), t.Foreach != nil, "foreach"},
-		{pos(t.Retry, func(r *dsl.Retry) dsl.Pos { return r.If.Pos }), t.Retry != nil && t.Retry.If.Set(), "retry.if"},
 		{t.RunsOn.Pos, t.RunsOn.Set(), "runs_on"},
 	} {
 		if key.used {
 			u.say(key.pos, key.name)
 		}
-	}
-	u.text(t.Run)
-	u.text(t.Workdir)
-	for _, v := range t.Command {
-		u.text(v)
-	}
-	for _, v := range t.Env {
-		u.text(v.Value)
-	}
-	for _, f := range t.With {
-		u.text(f.Value)
 	}
 }
 

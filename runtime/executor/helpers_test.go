@@ -1,0 +1,89 @@
+package executor
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+type (
+	writer      = io.Writer
+	writeCloser = io.WriteCloser
+)
+
+// mask replaces the word "secret" line by line.
+type mask struct {
+	w    io.Writer
+	held string
+}
+
+func newMask(w io.Writer) io.WriteCloser { return &mask{w: w} }
+
+func (m *mask) Write(p []byte) (int, error) {
+	m.held += string(p)
+	end := strings.LastIndexByte(m.held, '\n') + 1
+	whole := m.held[:end]
+	m.held = m.held[end:]
+	return len(p), m.put(whole)
+}
+
+func (m *mask) put(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(m.w, strings.ReplaceAll(text, "secret", "******"))
+	return err
+}
+
+func (m *mask) Close() error { return m.put(m.held) }
+
+// openInheritable opens a file as careless code does: for every process that is started.
+func openInheritable(t *testing.T, path string) int {
+	t.Helper()
+	fd, err := syscall.Open(path, syscall.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	return fd
+}
+
+func openInheritableCopy(t *testing.T, f *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "copy")
+}
+
+func writeProgram(t testing.TB, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	syscall.ForkLock.RLock() // see writeScript
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func startByOSExec(t *testing.T, argv ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+func commandFor(a Attempt, env []string, script string) *exec.Cmd {
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Dir, cmd.Env = a.Dir, env
+	return cmd
+}

@@ -1,0 +1,465 @@
+package executor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func BenchmarkSurveyWithoutLeftovers(b *testing.B) {
+	for b.Loop() {
+		if kin.orphansOf(nil) != nil {
+			b.Fatal("orphans")
+		}
+	}
+}
+
+// worlds are the ways in which a tree is watched: the usual one, those of old or small kernels, and that of a program
+// that did not become the subreaper.
+var worlds = map[string]func(t *testing.T){
+	"usual": func(*testing.T) {},
+	"without pidfds": func(t *testing.T) {
+		kin.pidfds.Store(false)
+		t.Cleanup(func() { kin.pidfds.Store(true) })
+	},
+	"without lists of children": func(t *testing.T) {
+		kin.childrenFiles.Store(false)
+		t.Cleanup(func() { kin.childrenFiles.Store(true) })
+	},
+	"not the subreaper": func(t *testing.T) {
+		setSubreaper(t, 0)
+		t.Cleanup(func() { setSubreaper(t, 1) })
+	},
+}
+
+func setSubreaper(t *testing.T, on uintptr) {
+	t.Helper()
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, on, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	kin.subreaper.Store(on == 1)
+}
+
+// inEveryWorld runs a test once in each, never two at a time.
+func inEveryWorld(t *testing.T, test func(t *testing.T)) {
+	for name, enter := range worlds {
+		t.Run(name, func(t *testing.T) {
+			enter(t)
+			test(t)
+		})
+	}
+}
+
+// treeScript starts processes that write their numbers to the file pids, and says ready in a file of that name.
+const treeScript = `
+note='echo $$ >> pids; exec sleep 300'
+sh -c "$note" &
+sh -c "$note" | cat &
+bash -c 'sleep 300 & echo $! >> pids; echo $$ >> pids; wait' &
+setsid sh -c "$note" &
+(setsid sh -c "$note" &)
+(env -i PATH="$PATH" setsid sh -c "$note" &)
+setsid sh -c 'trap "" HUP; (setsid sh -c "'"$(echo "$note" | sed 's/\$/\\$/g')"'" >/dev/null 2>&1 &) & wait'
+bash -c 'set -m; (sleep 300 & echo $! >> pids) & wait'
+while [ "$(wc -l < pids)" -lt 9 ]; do sleep 0.01; done
+`
+
+const treeSize = 9
+
+func pidsOf(t *testing.T, a Attempt) []int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(a.Dir, "pids"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return numbers(strings.Fields(string(text)))
+}
+
+// wantGone wants n processes to have been there, and none of them, nor a zombie, to be.
+func wantGone(t *testing.T, a Attempt, n int) {
+	t.Helper()
+	pids := pidsOf(t, a)
+	if len(pids) != n {
+		t.Errorf("the script started %d processes, not %d", len(pids), n)
+	}
+	for _, pid := range pids {
+		if p, ok := readProcess(pid); ok && !(p.dead && p.parent != os.Getpid()) { // of a zombie, who else is its parent must see to it
+			t.Errorf("%v is there: %+v", p, p)
+		}
+	}
+	wantNoChildren(t)
+}
+
+func wantNoChildren(t *testing.T) {
+	t.Helper()
+	if left := kin.strangers(); len(left) > 0 {
+		t.Errorf("children are left: %v", left)
+	}
+	kin.mu.Lock()
+	defer kin.mu.Unlock()
+	if len(kin.mains) > 0 {
+		t.Errorf("main processes are left: %v", kin.mains)
+	}
+}
+
+func TestAStopEndsTheWholeTree(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T) {
+		a := newAttempt(t, sh(treeScript+": > ready; wait"))
+		o, took := inBackground(t, a).stopWhen(t, filepath.Join(a.Dir, "ready"))
+		if !o.Stopped || o.Signal != "SIGTERM" || o.ExitCode != 143 || len(o.Leftovers) > 0 {
+			t.Errorf("outcome %+v", o)
+		}
+		if took > a.KillAfter/2 {
+			t.Errorf("all die of SIGTERM, but it took %v", took)
+		}
+		wantGone(t, a, treeSize)
+	})
+}
+
+func TestWhatATaskLeavesBehindIsEndedWithIt(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T) {
+		a := newAttempt(t, sh(treeScript+"exit 3"))
+		wantExit(t, execute(a), 3)
+		wantGone(t, a, treeSize)
+	})
+}
+
+func TestATaskThatIgnoresTERMIsKilledAfterItsGrace(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T) {
+		a := newAttempt(t, sh(`trap 'echo told' TERM; echo $$ > pids; : > ready; while :; do sleep 0.05 || true; done`))
+		a.KillAfter = 400 * time.Millisecond
+		o, took := inBackground(t, a).stopWhen(t, filepath.Join(a.Dir, "ready"))
+		if !o.Stopped || o.Signal != "SIGKILL" || o.ExitCode != 137 || len(o.Leftovers) > 0 {
+			t.Errorf("outcome %+v", o)
+		}
+		if took < a.KillAfter || took > a.KillAfter+5*time.Second {
+			t.Errorf("it took %v with a grace of %v", took, a.KillAfter)
+		}
+		if !strings.Contains(string(readLog(t, a)), "told\n") {
+			t.Error("it got no SIGTERM first")
+		}
+		wantGone(t, a, 1)
+	})
+}
+
+func TestAllOfATreeThatIgnoresTERMIsKilled(t *testing.T) {
+	a := newAttempt(t, sh("trap '' TERM\n"+treeScript+": > ready; wait"))
+	a.KillAfter = 200 * time.Millisecond
+	o, _ := inBackground(t, a).stopWhen(t, filepath.Join(a.Dir, "ready"))
+	if !o.Stopped || o.Signal != "SIGKILL" || len(o.Leftovers) > 0 {
+		t.Errorf("outcome %+v", o)
+	}
+	wantGone(t, a, treeSize)
+}
+
+func TestATaskMayTidyUpWhenItIsStopped(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		code   int
+	}{
+		"and exit with 0":               {`trap 'sleep 0.1; echo tidy; exit 0' TERM`, 0},
+		"and exit with a code":          {`trap 'sleep 0.1; echo tidy; exit 3' TERM`, 3},
+		"with its children doing so":    {`sh -c 'trap "sleep 0.1; echo tidy; exit" TERM; : > ready; while :; do sleep 0.01; done' & sleep 300`, 143},
+		"with children that left it":    {`setsid sh -c 'trap "sleep 0.1; echo tidy; exit" TERM; : > ready; while :; do sleep 0.01; done' & sleep 300`, 143},
+		"though it was stopped (STOP)":  {`trap 'echo tidy; exit 0' TERM; (sleep 0.1; kill -STOP $$; : > ready) &`, 0},
+		"by programs that it then runs": {`trap 'setsid sleep 0.2; echo tidy; exit 0' TERM`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := c.script
+			if !strings.Contains(script, "ready") {
+				script += "; : > ready"
+			}
+			a := newAttempt(t, sh(script+"\nwhile :; do sleep 0.02 || true; done"))
+			o, _ := inBackground(t, a).stopWhen(t, filepath.Join(a.Dir, "ready"))
+			if !o.Stopped || o.ExitCode != c.code || len(o.Leftovers) > 0 {
+				t.Errorf("outcome %+v", o)
+			}
+			if log := string(readLog(t, a)); !strings.HasSuffix(log, "tidy\n") { // a shell may say "Terminated" of its own
+				t.Errorf("the log is %q", log)
+			}
+		})
+	}
+}
+
+func TestAStopThatComesTooLateIsNone(t *testing.T) {
+	// The main process has ended, and its leftover is being given its short grace.
+	a := newAttempt(t, sh(`sh -c 'trap ": > ready" TERM; : > deaf; while :; do sleep 0.01 || true; done' & while ! [ -e deaf ]; do sleep 0.01; done; exit 4`))
+	o, _ := inBackground(t, a).stopWhen(t, filepath.Join(a.Dir, "ready"))
+	wantExit(t, o, 4)
+}
+
+func TestAStubbornLeftoverIsKilledSoon(t *testing.T) {
+	a := newAttempt(t, sh(`setsid sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done' & while ! [ -e pids ]; do sleep 0.01; done`))
+	a.KillAfter = time.Hour
+	begin := time.Now()
+	wantExit(t, execute(a), 0)
+	if took := time.Since(begin); took > tidyGrace+5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	wantGone(t, a, 1)
+}
+
+func TestNoProcessOfOneAttemptOutlivesItIntoTheNext(t *testing.T) {
+	// Each attempt fails if one of those before it is alive.
+	a := newAttempt(t, sh(`
+		for pid in $(cat pids 2>/dev/null); do [ ! -d /proc/$pid ] || exit 9; done
+		(setsid sh -c 'echo $$ >> pids; sleep 300' &)
+		sleep 300 & echo $! >> pids
+		while [ "$(wc -l < pids)" -lt $((2*$N)) ]; do sleep 0.01; done
+		exit 1`))
+	for n := 1; n <= 10; n++ {
+		a.Number = n
+		a.Env = []string{"PATH=" + os.Getenv("PATH"), "N=" + strconv.Itoa(n)}
+		wantExit(t, execute(a), 1)
+	}
+	wantGone(t, a, 20)
+}
+
+func TestADaemonThatShedEverySignBelongsToTheOnlyAttempt(t *testing.T) {
+	const daemon = `(env -i PATH="$PATH" setsid sh -c 'echo $$ >> pids; cd /; exec sleep 300' >/dev/null 2>&1 <&- &)
+		while ! [ -s pids ]; do sleep 0.01; done`
+	a := newAttempt(t, sh(daemon))
+	wantExit(t, execute(a), 0)
+	wantGone(t, a, 1)
+
+	// While there is another attempt that may have started it, it is left alone; the last one ends it.
+	older := newAttempt(t, sh(`: > ready; while ! [ -e go ]; do sleep 0.01; done`))
+	b := inBackground(t, older)
+	eventually(t, "the older one is ready", func() bool { return exists(filepath.Join(older.Dir, "ready")) })
+	a = newAttempt(t, sh(daemon))
+	wantExit(t, execute(a), 0)
+	pid := pidsOf(t, a)[0]
+	if p, ok := readProcess(pid); !ok || p.dead {
+		t.Error("what may be of another attempt was ended")
+	}
+	if err := os.WriteFile(filepath.Join(older.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantExit(t, <-b.outcome, 0)
+	wantGone(t, a, 1)
+}
+
+func TestAStopLeavesOtherAttemptsAlone(t *testing.T) {
+	script := treeScript + ": > ready; while ! [ -e go ]; do sleep 0.01; done"
+	// Without its mark and its output, a daemon could be of either.
+	script = strings.ReplaceAll(script, ">/dev/null 2>&1", "")
+	one, two := newAttempt(t, sh(script)), newAttempt(t, sh(script))
+	b := inBackground(t, two)
+	eventually(t, "the other one is ready", func() bool { return exists(filepath.Join(two.Dir, "ready")) })
+	o, _ := inBackground(t, one).stopWhen(t, filepath.Join(one.Dir, "ready"))
+	if !o.Stopped || len(o.Leftovers) > 0 {
+		t.Errorf("outcome %+v", o)
+	}
+	for _, pid := range pidsOf(t, one) {
+		if p, ok := readProcess(pid); ok {
+			t.Errorf("%v of the stopped attempt is there", p)
+		}
+	}
+	for _, pid := range pidsOf(t, two) {
+		if p, ok := readProcess(pid); !ok || p.dead {
+			t.Errorf("process %d of the other attempt is gone", pid)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(two.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantExit(t, <-b.outcome, 0)
+	wantGone(t, two, treeSize)
+}
+
+func TestOrphansThatEndDuringAnAttemptAreReaped(t *testing.T) {
+	a := newAttempt(t, sh(`(sh -c 'echo $$ >> pids' &); (setsid sh -c 'echo $$ >> pids' &)
+		while [ "$(wc -l < pids)" -lt 2 ]; do sleep 0.01; done; : > ready; sleep 300`))
+	b := inBackground(t, a)
+	eventually(t, "it is ready", func() bool { return exists(filepath.Join(a.Dir, "ready")) })
+	eventually(t, "there is no zombie", func() bool {
+		return !slices.ContainsFunc(pidsOf(t, a), func(pid int) bool { _, there := readProcess(pid); return there })
+	})
+	b.stop()
+	<-b.outcome
+}
+
+func TestChildrenOfOSExecAreLeftAlone(t *testing.T) {
+	// One that is dead and not waited for, and one that is alive.
+	dead, alive := startByOSExec(t, "true"), startByOSExec(t, "sleep", "300")
+	eventually(t, "it is a zombie", func() bool { p, ok := readProcess(dead.Process.Pid); return ok && p.dead })
+	a := newAttempt(t, sh("(setsid sleep 300 &)"))
+	wantExit(t, execute(a), 0)
+	kin.look()
+	if err := dead.Wait(); err != nil {
+		t.Errorf("its status is lost: %v", err)
+	}
+	if p, ok := readProcess(alive.Process.Pid); !ok || p.dead {
+		t.Error("it was ended")
+	}
+	if err := alive.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = alive.Wait()
+}
+
+func TestWhatCannotBeKilledIsNamedAndNotWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct{ failing error }{
+		"it hangs in the kernel":       {nil},
+		"it belongs to another person": {unix.EPERM},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kill, signalFD := kin.kill, kin.signalFD
+			var lost int
+			kin.kill = func(int, syscall.Signal) error { return c.failing }
+			kin.signalFD = func(int, syscall.Signal) error { return c.failing }
+			defer func() { kin.kill, kin.signalFD = kill, signalFD }()
+
+			a := newAttempt(t, sh(`echo $$ > pids; : > ready; exec sleep 300`))
+			a.KillAfter = 10 * time.Millisecond
+			o, took := inBackground(t, a).stopWhen(t, filepath.Join(a.Dir, "ready"))
+			lost = pidsOf(t, a)[0]
+			want := []string{fmt.Sprintf("pid %d (sleep)", lost)}
+			if !slices.Equal(o.Leftovers, want) || !o.Stopped || o.ExitCode != -1 || o.Message() != "could not be stopped" {
+				t.Errorf("outcome %+v, want leftovers %q", o, want)
+			}
+			if took > killWait+5*time.Second || c.failing != nil && took > killWait {
+				t.Errorf("it took %v", took)
+			}
+
+			// It is looked after when it ends at last.
+			if err := kill(lost, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it is reaped", func() bool { _, there := readProcess(lost); return !there })
+			wantNoChildren(t)
+		})
+	}
+}
+
+func TestAStatusThatSomebodyElseTookIsNotMadeUp(t *testing.T) {
+	a := newAttempt(t, sh(`echo $$ > pids; : > ready; while ! [ -e go ]; do sleep 0.01; done`))
+	b := inBackground(t, a)
+	eventually(t, "it is ready", func() bool { return exists(filepath.Join(a.Dir, "ready")) })
+	thief := make(chan error, 1)
+	go func() {
+		_, err := syscall.Wait4(pidsOf(t, a)[0], nil, 0, nil)
+		thief <- err
+	}()
+	kin.mu.Lock() // the executor may not reap before the thief
+	if err := os.WriteFile(filepath.Join(a.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := <-thief
+	kin.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := <-b.outcome
+	if o.ExitCode != -1 || len(o.Warnings) != 1 || o.Message() != "exit status unknown" {
+		t.Errorf("outcome %+v", o)
+	}
+}
+
+func TestWaitingAttemptsAreNoThreads(t *testing.T) {
+	const n = 100
+	before := len(threads(os.Getpid()))
+	attempts, running := make([]Attempt, n), make([]background, n)
+	for i := range n {
+		attempts[i] = newAttempt(t, sh("(setsid sh -c 'echo $$ >> pids; : > ready; exec sleep 300' &); exec sleep 300"))
+		running[i] = inBackground(t, attempts[i])
+	}
+	for _, a := range attempts {
+		eventually(t, "it is ready", func() bool { return exists(filepath.Join(a.Dir, "ready")) })
+	}
+	if now := len(threads(os.Getpid())); now > before+20 {
+		t.Errorf("%d attempts made %d threads of %d", n, now, before)
+	}
+	for _, b := range running {
+		b.stop()
+	}
+	for i, b := range running {
+		if o := <-b.outcome; !o.Stopped || o.Signal != "SIGTERM" || len(o.Leftovers) > 0 {
+			t.Errorf("outcome %+v", o)
+		}
+		if pids := pidsOf(t, attempts[i]); len(pids) != 1 || exists(fmt.Sprintf("/proc/%d", pids[0])) {
+			t.Errorf("of %v some are there", pids)
+		}
+	}
+	wantNoChildren(t)
+}
+
+// innerEngine tells a copy of the test program that it is a task and runs an engine. It holds the file for process ids.
+const innerEngine = "AX_TEST_INNER_ENGINE"
+
+func TestATaskMayItselfRunAnEngine(t *testing.T) {
+	stubborn := `trap '' TERM; setsid sh -c 'echo $$ >> "$PIDS"; exec sleep 300' & echo $$ >> "$PIDS"
+		while [ "$(wc -l < "$PIDS")" -lt 2 ]; do sleep 0.01; done; : > "$PIDS.ready"; while :; do sleep 0.1; done`
+	if pids := os.Getenv(innerEngine); pids != "" {
+		a := newAttempt(t, sh(stubborn))
+		a.Env = append(a.Env, "PIDS="+pids)
+		execute(a)
+		return
+	}
+	// SIGTERM ends the inner engine; what it ran is orphaned, ignores the signal and belongs to the outer one all the same.
+	a := newAttempt(t, Command{Argv: []string{os.Args[0], "-test.run=^TestATaskMayItselfRunAnEngine$"}})
+	pids := filepath.Join(a.Dir, "pids")
+	a.Env = append(a.Env, innerEngine+"="+pids, "TMPDIR="+a.Dir)
+	a.KillAfter = 300 * time.Millisecond
+	o, _ := inBackground(t, a).stopWhen(t, pids+".ready")
+	if !o.Stopped || len(o.Leftovers) > 0 {
+		t.Errorf("outcome %+v", o)
+	}
+	wantGone(t, a, 2)
+}
+
+func TestWhatADeadEngineLeftIsEnded(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T) {
+		// The engine is played by a shell that ends at once, the attempt's processes by its children.
+		a, other := newAttempt(t, nil), newAttempt(t, nil)
+		a.KillAfter, other.KillAfter = 200*time.Millisecond, 200*time.Millisecond
+		gone := newAttempt(t, nil)
+		script := `trap '' TERM; setsid sh -c 'echo $$ >> pids; while :; do sleep 0.05; done' & setsid env -i sleep 300 & echo $! >> pids`
+		for _, x := range []Attempt{a, other} {
+			env, err := x.environment()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := commandFor(x, env, script)
+			log, err := openLog(x.Log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.Stdout, cmd.Stderr = log, log
+			if err := cmd.Run(); err != nil {
+				t.Fatal(err)
+			}
+			log.Close()
+			eventually(t, "both are there", func() bool {
+				return exists(filepath.Join(x.Dir, "pids")) && len(pidsOf(t, x)) == 2
+			})
+		}
+		survivors := EndLeftovers([]Attempt{gone, a})
+		if len(survivors) != 2 || len(survivors[0])+len(survivors[1]) > 0 {
+			t.Errorf("survivors %q", survivors)
+		}
+		dead := func(pid int) bool { p, ok := readProcess(pid); return !ok || p.dead }
+		for _, pid := range pidsOf(t, a) {
+			if !dead(pid) {
+				t.Errorf("process %d is alive", pid)
+			}
+		}
+		for _, pid := range pidsOf(t, other) {
+			if dead(pid) {
+				t.Errorf("process %d of another attempt is gone", pid)
+			}
+		}
+		EndLeftovers([]Attempt{other})
+		kin.look()
+		wantNoChildren(t)
+	})
+}
