@@ -134,13 +134,18 @@ func (lp *loop) now() time.Time { return timestamp(time.Now()) }
 
 // begin takes in a run that has been stored as queued.
 func (lp *loop) begin(l *live) {
+	lp.adopt(l)
+	lp.apply(l, machine.RunStarted{At: lp.now()})
+}
+
+// adopt makes a run one of those that the loop owns.
+func (lp *loop) adopt(l *live) {
 	l.active = map[dag.Task]*attempt{}
 	l.impatient = impatient(l.run.Plan())
 	for _, name := range lp.pools.declare(l.run.Plan().Workflow) {
 		lp.e.Log.Warn("pool has different slots in different places: the smallest holds", "pool", name, "workflow", l.rec.Workflow)
 	}
 	lp.live[l.rec.ID] = l
-	lp.apply(l, machine.RunStarted{At: lp.now()})
 }
 
 // apply feeds one event to a run. What follows is written with the next flush.
@@ -246,7 +251,9 @@ func (lp *loop) act(l *live, c machine.Command) {
 	case machine.Evaluate:
 		lp.apply(l, l.evaluate(c.Task, lp.now()))
 	case machine.EndRun:
-		delete(lp.live, l.rec.ID)
+		if lp.live[l.rec.ID] == l { // else it was retried meanwhile
+			delete(lp.live, l.rec.ID)
+		}
 		for _, w := range l.waiters {
 			close(w)
 		}

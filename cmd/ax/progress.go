@@ -54,6 +54,7 @@ func (p *progress) follow(updates <-chan runtime.Update) {
 		select {
 		case u, ok := <-updates:
 			if !ok {
+				p.erase()
 				return
 			}
 			if u.Run.ID != p.run.ID {

@@ -41,7 +41,8 @@ func newRoot(w *world) *cobra.Command {
 		return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 	})
 	for _, command := range []func(*globals) *cobra.Command{
-		runCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, graphCommand, nextCommand,
+		runCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, retryCommand, cancelCommand,
+		graphCommand, nextCommand,
 		initCommand, versionCommand,
 	} {
 		root.AddCommand(command(g))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -88,6 +89,14 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	return g.withEngine(func(e *runtime.Engine, _ store.Store) error {
+		e.MaxParallel, e.Zone = o.maxParallel, zone
+		return g.runToEnd(ctx, e, plan, o.json, func(ctx context.Context) (store.Run, error) { return e.Start(ctx, q) })
+	})
+}
+
+// withEngine makes an engine over the data folder, to be served by this process.
+func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error {
 	claim, err := runtime.NewClaim(g.data)
 	if err != nil {
 		return err
@@ -98,21 +107,8 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 		return err
 	}
 	defer st.Close()
-	e := &runtime.Engine{
-		Store: st, Data: g.data, Env: g.env,
-		Owner: claim.Owner, MaxParallel: o.maxParallel, Zone: zone,
-	}
-	run, code, err := g.runToEnd(ctx, e, q)
-	if err != nil {
-		return err
-	}
-	if err := g.printEnd(ctx, st, run, o.json); err != nil {
-		return err
-	}
-	if code != 0 {
-		return exit{code: code}
-	}
-	return nil
+	log := slog.New(slog.NewTextHandler(g.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return do(&runtime.Engine{Store: st, Data: g.data, Env: g.env, Owner: claim.Owner, Log: log}, st)
 }
 
 // request turns the flags into a request for a run.
@@ -169,9 +165,9 @@ func tasksNamed(plan *dag.Plan, names []string) ([]dag.Task, error) {
 	return ts, nil
 }
 
-// runToEnd runs the engine until the run has ended. A first signal cancels the
-// run, a second one cuts it off.
-func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, q runtime.Request) (store.Run, int, error) {
+// runToEnd serves an engine until the run that begin gives has ended, shows its
+// progress, and prints what became of it. The exit says how it ended.
+func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, plan *dag.Plan, asJSON bool, begin func(context.Context) (store.Run, error)) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -183,39 +179,56 @@ func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, q runtime.Req
 
 	updates, unsubscribe := e.Subscribe(4096)
 	defer unsubscribe()
-	run, err := e.Start(ctx, q)
+	run, err := begin(ctx)
 	if err != nil {
-		return run, 0, exit{exitUsage, err}
+		return exit{exitUsage, err}
 	}
 	shown := make(chan struct{})
-	p := newProgress(g, q.Plan, run)
+	p := newProgress(g, plan, run)
 	go func() { defer close(shown); p.follow(updates) }()
 
+	ended, code, err := waitOrCancel(ctx, e, run.ID, signals)
+	if err != nil {
+		return err
+	}
+	unsubscribe() // progress shows what it has got and ends
+	<-shown
+	if code == 0 && ended.State != machine.RunSucceeded {
+		code = exitFailed
+	}
+	if err := g.printEnd(ctx, e.Store, ended, asJSON); err != nil {
+		return err
+	}
+	if code != 0 {
+		return exit{code: code}
+	}
+	return nil
+}
+
+// waitOrCancel waits for the end of a run. A first signal cancels the run and
+// gives the exit code, a second one gives up on it.
+func waitOrCancel(ctx context.Context, e *runtime.Engine, id string, signals <-chan os.Signal) (store.Run, int, error) {
 	type result struct {
 		run store.Run
 		err error
 	}
 	done := make(chan result, 1)
-	go func() { run, err := e.Wait(ctx, run.ID); done <- result{run, err} }()
+	go func() { run, err := e.Wait(ctx, id); done <- result{run, err} }()
 	code := 0
 	for {
 		select {
 		case r := <-done:
 			if r.err != nil {
-				return run, 0, exit{exitFailed, r.err}
-			}
-			<-shown
-			if code == 0 && r.run.State != machine.RunSucceeded {
-				code = exitFailed
+				return r.run, 0, exit{exitFailed, r.err}
 			}
 			return r.run, code, nil
 		case s := <-signals:
 			if code != 0 {
-				return run, 0, exit{code, fmt.Errorf("run %s was cut off", run.ID)}
+				return store.Run{}, 0, exit{code, fmt.Errorf("run %s was cut off", id)}
 			}
 			code = signalCode(s)
-			if err := e.Cancel(ctx, run.ID, s.String()); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return run, 0, exit{code, err}
+			if err := e.Cancel(ctx, id, s.String()); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return store.Run{}, 0, exit{code, err}
 			}
 		}
 	}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/store"
+)
+
+func retryCommand(g *globals) *cobra.Command {
+	var tasks []string
+	var asJSON bool
+	var maxParallel int
+	cmd := &cobra.Command{
+		Use:   "retry RUN",
+		Short: "run again what failed or was skipped in a run, keeping what succeeded",
+		Long: `Run again, in this process, what failed, was skipped or was cancelled in a run, and keep what
+succeeded: the same run, the same parameters, the same version of the file, attempts counted
+on. A run whose engine has died goes on where it was cut off.`,
+		Example: "  ax retry 06h2\n  ax retry 06h2 --task load",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			again := func(ctx context.Context, e *runtime.Engine, run store.Run) error {
+				if !run.State.Final() {
+					return e.Resume(ctx, run.ID)
+				}
+				return e.Retry(ctx, run.ID, tasks)
+			}
+			return g.goOn(cmd.Context(), args[0], maxParallel, asJSON, again)
+		},
+	}
+	cmd.Flags().StringSliceVar(&tasks, "task", nil, "only these tasks and what is downstream of them, separated by commas")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the run as JSON at its end")
+	cmd.Flags().IntVar(&maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
+	return cmd
+}
+
+func cancelCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel RUN",
+		Short: "stop a run",
+		Long: `Stop a run: what runs of it is ended, what waits is cancelled, its on_finish handlers run.
+A run of an ax that is alive is stopped there, as by Ctrl-C; one whose engine has died is
+cancelled here.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			run, err := g.runRecord(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if run.State.Final() {
+				return exit{exitFailed, fmt.Errorf("run %s has ended: it is %s", run.ID, run.State)}
+			}
+			if run.Owner != "" && runtime.Alive(g.data, run.Owner) {
+				return g.interrupt(run)
+			}
+			err = g.goOn(ctx, run.ID, 0, false, func(ctx context.Context, e *runtime.Engine, run store.Run) error {
+				return e.ResumeToCancel(ctx, run.ID, "ax cancel")
+			})
+			if end := (exit{}); errors.As(err, &end) && end.err == nil {
+				return nil // that the run did not succeed is what was asked for
+			}
+			return err
+		},
+	}
+}
+
+// interrupt asks the process that owns a run to stop it.
+func (g *globals) interrupt(run store.Run) error {
+	text, err := os.ReadFile(filepath.Join(g.data, "engines", run.Owner+".lock"))
+	if err != nil {
+		return exit{exitFailed, err}
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return exit{exitFailed, fmt.Errorf("the lock file of %s does not hold a process id", run.Owner)}
+	}
+	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
+		return exit{exitFailed, fmt.Errorf("stop process %d, which owns the run: %w", pid, err)}
+	}
+	fmt.Fprintf(g.stdout, "run %s is being stopped by process %d\n", run.ID, pid)
+	return nil
+}
+
+// runRecord reads the record of a run by its id or the beginning of it.
+func (g *globals) runRecord(ctx context.Context, prefix string) (run store.Run, err error) {
+	err = g.withRun(ctx, prefix, func(st store.Store, id string) error {
+		run, err = st.Run(ctx, id)
+		return err
+	})
+	return run, err
+}
+
+// goOn runs an engine in this process for a run that is in the store, until it
+// has ended.
+func (g *globals) goOn(ctx context.Context, prefix string, maxParallel int, asJSON bool, begin func(context.Context, *runtime.Engine, store.Run) error) error {
+	run, err := g.runRecord(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	return g.withEngine(func(e *runtime.Engine, st store.Store) error {
+		e.MaxParallel = maxParallel
+		replayed, err := runtime.Replay(ctx, st, run)
+		if err != nil {
+			return exit{exitFailed, err}
+		}
+		return g.runToEnd(ctx, e, replayed.Plan(), asJSON, func(ctx context.Context) (store.Run, error) {
+			return run, begin(ctx, e, run)
+		})
+	})
+}

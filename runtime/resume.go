@@ -1,0 +1,145 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/runtime/executor"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// Resume takes over an unfinished run whose engine has died and goes on with it.
+// Attempts that were under way are interrupted: what is left of their processes
+// is ended first, the whole tree, so that no attempt runs beside another of the
+// same task. (DESIGN.md, promise 3.)
+func (e *Engine) Resume(ctx context.Context, id string) error {
+	return e.resume(ctx, id, func(*loop, *live) {})
+}
+
+// ResumeToCancel takes over an unfinished run whose engine has died and cancels
+// it: nothing of it starts but what handles a cancel.
+func (e *Engine) ResumeToCancel(ctx context.Context, id, by string) error {
+	return e.resume(ctx, id, func(lp *loop, l *live) {
+		lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
+	})
+}
+
+// resume takes over an unfinished run and does something with it before it goes
+// on.
+func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)) error {
+	l, err := e.takeOver(ctx, id)
+	if err != nil {
+		return err
+	}
+	if l.rec.State.Final() {
+		return fmt.Errorf("run %s is %s: there is nothing to go on with", id, l.rec.State)
+	}
+	cut := l.underWay()
+	left := e.endLeftovers(l, cut)
+	return e.ask(ctx, func(lp *loop) error {
+		lp.adopt(l)
+		for _, c := range l.run.Pending() { // of a state that is stored: no commit to wait for
+			if _, again := c.(machine.StartAttempt); !again {
+				lp.act(l, c)
+			}
+		}
+		if l.run.StartedAt().IsZero() {
+			lp.apply(l, machine.RunStarted{At: lp.now()})
+		}
+		first(lp, l)
+		for i, c := range cut {
+			at := lp.now()
+			o := executor.Outcome{ExitCode: -1, Leftovers: left[i]}
+			lp.apply(l, machine.AttemptEnded{Task: c.Task, Attempt: c.Attempt, Result: machine.Result{Interrupted: true, Left: left[i]}, At: at})
+			l.attempts = append(l.attempts, attemptRecord(l, c, o, at))
+		}
+		return nil
+	})
+}
+
+// Retry starts an ended run again from what failed, was skipped or was
+// cancelled, or from the named tasks; what succeeded is kept. The run keeps its
+// id and the version of the file that it began with, and attempts are counted
+// on.
+func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
+	l, err := e.takeOver(ctx, id)
+	if err != nil {
+		return err
+	}
+	var ts []dag.Task
+	for _, name := range tasks {
+		t, ok := l.run.Plan().Task(name)
+		if !ok || !l.run.Task(t).Member {
+			return fmt.Errorf("run %s has no task %q", id, name)
+		}
+		ts = append(ts, t)
+	}
+	if !l.rec.State.Final() {
+		return fmt.Errorf("run %s is %s: only a run that has ended can be retried", id, l.rec.State)
+	}
+	return e.ask(ctx, func(lp *loop) error {
+		lp.adopt(l)
+		lp.apply(l, machine.RunRetried{Tasks: ts, At: lp.now()})
+		return nil
+	})
+}
+
+// takeOver brings a stored run back to life and writes this engine's name into
+// it. It fails with store.ErrConflict where the run has gone on meanwhile.
+func (e *Engine) takeOver(ctx context.Context, id string) (*live, error) {
+	e.init()
+	rec, err := e.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if rec.Owner != "" && rec.Owner != e.Owner && !rec.State.Final() && Alive(e.Data, rec.Owner) {
+		return nil, fmt.Errorf("run %s belongs to another ax that is running: %w", id, store.ErrConflict)
+	}
+	r, err := Replay(ctx, e.Store, rec)
+	if err != nil {
+		return nil, err
+	}
+	env, err := newEnvironment(e, r.Plan(), &rec)
+	if err != nil {
+		return nil, err
+	}
+	rec.Owner = e.Owner
+	err = e.Store.Commit(ctx, &store.Batch{Update: []store.Run{rec}, Append: []store.Appended{{RunID: id, Have: rec.Events}}})
+	if err != nil {
+		return nil, fmt.Errorf("take over run %s: %w", id, err)
+	}
+	r.TakeChanged()
+	return &live{run: r, rec: rec, env: env}, nil
+}
+
+// underWay lists the attempts that are running by the record.
+func (l *live) underWay() []machine.StartAttempt {
+	var cut []machine.StartAttempt
+	for _, c := range l.run.Pending() {
+		if start, ok := c.(machine.StartAttempt); ok {
+			cut = append(cut, start)
+		}
+	}
+	return cut
+}
+
+// endLeftovers ends what is left of attempts and tells for each what could not
+// be ended.
+func (e *Engine) endLeftovers(l *live, cut []machine.StartAttempt) [][]string {
+	if len(cut) == 0 {
+		return nil
+	}
+	attempts := make([]executor.Attempt, len(cut))
+	for i, c := range cut {
+		spec := l.run.Plan().Tasks[c.Task].Spec
+		attempts[i] = executor.Attempt{
+			RunID: l.rec.ID, Workflow: l.rec.Workflow, Task: spec.ID.V, Number: c.Attempt,
+			Log:       filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Task, c.Attempt))),
+			KillAfter: spec.KillAfter.Or(defaultKillAfter),
+		}
+	}
+	return executor.EndLeftovers(attempts)
+}

@@ -1,0 +1,184 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// succession runs one engine after another on one store, each until it is
+// stopped; what each does is up to the test.
+func succession(t *testing.T, x *script, engines ...func(ctx context.Context, e *runtime.Engine)) {
+	synctest.Test(t, func(t *testing.T) {
+		x.t0 = time.Now()
+		s, data := &store.Memory{}, t.TempDir()
+		for i, do := range engines {
+			e := &runtime.Engine{Store: s, Executor: x, Data: data, Zone: time.UTC, Owner: string(rune('a' + i))}
+			ctx, stop := context.WithCancel(t.Context())
+			served := make(chan error, 1)
+			go func() { served <- e.Serve(ctx) }()
+			do(ctx, e)
+			stop()
+			if err := <-served; err != nil {
+				t.Errorf("engine %d failed: %v", i, err)
+			}
+		}
+	})
+}
+
+func reportOf(ctx context.Context, t *testing.T, e *runtime.Engine, id string) runtime.Report {
+	t.Helper()
+	rep, err := runtime.ReadReport(ctx, e.Store, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+func TestTheNextEngineGoesOnWhereTheLastOneWasCut(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Second, "b": time.Hour, "c": time.Hour}, fail: map[string]int{"d": 1}}
+	var id string
+	succession(t, x,
+		func(ctx context.Context, e *runtime.Engine) {
+			run, err := e.Start(ctx, runtime.Request{Plan: plan(t, `
+name: flow
+tasks:
+  a: {run: x}
+  b: {run: x, depends_on: a, timeout: 90m}
+  c: {run: x, depends_on: a, recovery: fail}
+  d: {run: x, retry: {max: 1, delay: 30m, max_delay: 30m}}
+`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id = run.ID
+			time.Sleep(10 * time.Minute)
+		},
+		func(ctx context.Context, e *runtime.Engine) {
+			if err := e.Resume(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Wait(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, states(reportOf(ctx, t, e, id)), []string{"a succeeded", "b succeeded", "c failed interrupted", "d succeeded"})
+			want := []string{"10m0s b#2 start", "30m0s d#2 start", "30m0s d#2 end", "1h10m0s b#2 end"}
+			equal(t, x.notes[len(x.notes)-4:], want)
+			if err := e.Resume(ctx, id); err == nil {
+				t.Error("an ended run was resumed")
+			}
+		})
+}
+
+func TestTheThirdInterruptionInARowFailsTheTask(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Hour}}
+	var id string
+	begin := func(ctx context.Context, e *runtime.Engine) {
+		run, err := e.Start(ctx, runtime.Request{Plan: plan(t, "name: flow\ntasks:\n  a: {run: x}\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = run.ID
+		time.Sleep(time.Minute)
+	}
+	goOn := func(ctx context.Context, e *runtime.Engine) {
+		if err := e.Resume(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+	}
+	succession(t, x, begin, goOn, goOn, func(ctx context.Context, e *runtime.Engine) {
+		if err := e.Resume(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		run, err := e.Wait(ctx, id)
+		if err != nil || run.State != machine.RunFailed || run.Reason != machine.ReasonInterrupted {
+			t.Errorf("the run is %s (%s) %v", run.State, run.Reason, err)
+		}
+	})
+}
+
+func TestARetryKeepsWhatSucceededAndCountsOn(t *testing.T) {
+	x := &script{fail: map[string]int{"b": 2}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		rep := runAll(ctx, t, e, `
+name: flow
+tasks:
+  a: {run: x}
+  b: {run: x, depends_on: a, retry: {max: 1, delay: 0}, on_failure: h}
+  c: {run: x, depends_on: b}
+  h: {run: x}
+`)
+		equal(t, states(rep), []string{"a succeeded", "b failed exit", "c skipped upstream", "h succeeded"})
+		if err := e.Retry(ctx, rep.ID, []string{"nope"}); err == nil {
+			t.Error("a task that is not there was retried")
+		}
+		if err := e.Retry(ctx, rep.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Wait(ctx, rep.ID); err != nil {
+			t.Fatal(err)
+		}
+		again := reportOf(ctx, t, e, rep.ID)
+		equal(t, states(again), []string{"a succeeded", "b succeeded", "c succeeded", "h skipped condition"})
+		if again.State != "succeeded" || again.Tasks[0].Attempts != 1 || again.Tasks[1].Attempts != 3 {
+			t.Errorf("after the retry: %+v", again)
+		}
+	})
+}
+
+func TestARunOfALivingEngineIsLeftAlone(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Hour}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		claim, err := runtime.NewClaim(e.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer claim.Release()
+		p := plan(t, "name: flow\ntasks:\n  a: {run: x}\n")
+		other := store.Run{ID: "r1", Workflow: "flow", File: "flow.yaml", Version: p.Workflow.Source.Hash(), State: machine.RunRunning, Owner: claim.Owner}
+		if err := e.Store.Commit(ctx, &store.Batch{Create: []store.Run{other}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Resume(ctx, "r1"); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("a run of a living engine was taken over: %v", err)
+		}
+	})
+}
+
+func TestARunOfADeadEngineIsCancelledWithoutStartingAnythingOfIt(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Hour}}
+	var id string
+	succession(t, x,
+		func(ctx context.Context, e *runtime.Engine) {
+			run, err := e.Start(ctx, runtime.Request{Plan: plan(t, `
+name: flow
+on_finish: tidy
+tasks:
+  a: {run: x}
+  b: {run: x, retry: {max: 1, delay: 0}, depends_on: a}
+  tidy: {run: x}
+`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id = run.ID
+			time.Sleep(time.Minute)
+		},
+		func(ctx context.Context, e *runtime.Engine) {
+			if err := e.ResumeToCancel(ctx, id, "a test"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Wait(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, states(reportOf(ctx, t, e, id)), []string{"a cancelled cancelled", "b cancelled cancelled", "tidy succeeded"})
+			equal(t, x.notes, []string{"0s a#1 start", "1m0s a#1 end", "1m0s tidy#1 start", "1m0s tidy#1 end"})
+		})
+}
