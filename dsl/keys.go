@@ -1,0 +1,264 @@
+package dsl
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+const workflowTitle = "the workflow"
+
+// workflowKeys are the keys at the top of a file.
+var workflowKeys = &table[Workflow]{workflowTitle, "a map with the keys of a workflow", []key[Workflow]{
+	{"name", func(v val, w *Workflow) {
+		v.p.named = true
+		w.Name = v.identifier("workflow name")
+	}},
+	{"description", func(v val, w *Workflow) { w.Description = v.str() }},
+	{"owner", func(v val, w *Workflow) { w.Owner = v.str() }},
+	{"tags", func(v val, w *Workflow) { w.Tags = list(v, "a list of texts", val.filled) }},
+
+	{"cron", func(v val, w *Workflow) { w.Schedules = append(w.Schedules, v.crons()...) }},
+	{"every", func(v val, w *Workflow) { w.Schedules = append(w.Schedules, v.every()...) }},
+	{"after", func(v val, w *Workflow) { w.After = v.after() }},
+	{"timezone", func(v val, w *Workflow) { w.Timezone = v.filled() }},
+	{"valid_from", func(v val, w *Workflow) { w.ValidFrom = v.date() }},
+	{"valid_until", func(v val, w *Workflow) { w.ValidUntil = v.date() }},
+	{"except", func(v val, w *Workflow) { w.Except = list(v, "a list of dates or files", val.exception) }},
+	{"jitter", func(v val, w *Workflow) { w.Jitter = v.duration(0) }},
+	{"catchup", func(v val, w *Workflow) { w.Catchup = oneOf(v, catchups) }},
+	{"catchup_window", func(v val, w *Workflow) { w.CatchupWindow = v.duration(0) }},
+	{"max_active", func(v val, w *Workflow) { w.MaxActive = v.integer(0, maxInt) }},
+	{"overlap", func(v val, w *Workflow) { w.Overlap = oneOf(v, overlaps) }},
+
+	{"params", func(v val, w *Workflow) { w.Params = v.params() }},
+	{"env", func(v val, w *Workflow) { w.Env = v.env() }},
+	{"env_file", func(v val, w *Workflow) { w.EnvFile = oneOrList(v, "a path or a list of paths", val.filled) }},
+	{"secrets", func(v val, w *Workflow) { w.Secrets = v.secrets() }},
+
+	{"defaults", func(v val, w *Workflow) { read(v, defaultsKeys, &w.Defaults) }},
+	{"max_parallel", func(v val, w *Workflow) { w.MaxParallel = v.integer(1, maxInt) }},
+	{"timeout", func(v val, w *Workflow) { w.Timeout = v.duration(1) }},
+	{"priority", func(v val, w *Workflow) { w.Priority = v.integer(0, 9) }},
+	{"on_failure", func(v val, w *Workflow) { w.OnFailure = v.ids() }},
+	{"on_success", func(v val, w *Workflow) { w.OnSuccess = v.ids() }},
+	{"on_finish", func(v val, w *Workflow) { w.OnFinish = v.ids() }},
+
+	{"retention", func(v val, w *Workflow) { w.Retention = v.retention() }},
+	{"disabled", func(v val, w *Workflow) { w.Disabled = v.boolean() }},
+	{"expect_within", func(v val, w *Workflow) { w.ExpectWithin = v.duration(1) }},
+	{"notify", func(v val, w *Workflow) { w.Notify = v.notify() }},
+	{"tasks", func(v val, w *Workflow) { w.Tasks = v.tasks() }},
+}}
+
+var catchups = []choice[Catchup]{
+	{"none", CatchupNone}, {"latest", CatchupLatest}, {"all", CatchupAll}, {"merge", CatchupMerge},
+}
+
+var overlaps = []choice[Overlap]{
+	{"skip", OverlapSkip}, {"buffer_one", OverlapBufferOne}, {"queue", OverlapQueue}, {"replace", OverlapReplace},
+}
+
+// defaultsKeys are the task keys that hold for every task.
+var defaultsKeys = &table[Defaults]{`"defaults"`, "a map with keys of tasks", []key[Defaults]{
+	{"timeout", func(v val, d *Defaults) { d.Timeout = v.duration(1) }},
+	{"retry", func(v val, d *Defaults) { d.Retry = v.retry() }},
+	{"shell", func(v val, d *Defaults) { d.Shell = v.shell() }},
+	{"workdir", func(v val, d *Defaults) { d.Workdir = v.filled() }},
+	{"env", func(v val, d *Defaults) { d.Env = v.env() }},
+	{"pool", func(v val, d *Defaults) { d.Pool = v.pool() }},
+	{"runs_on", func(v val, d *Defaults) { d.RunsOn = v.filled() }},
+	{"recovery", func(v val, d *Defaults) { d.Recovery = oneOf(v, recoveries) }},
+}}
+
+var retentionKeys = &table[Retention]{`"retention"`, `a map with "runs" or "age"`, []key[Retention]{
+	{"runs", func(v val, r *Retention) { r.Runs = v.integer(1, maxInt) }},
+	{"age", func(v val, r *Retention) { r.Age = v.duration(1) }},
+}}
+
+func (v val) retention() *Retention {
+	r := &Retention{}
+	found, ok := read(v, retentionKeys, r)
+	if !ok {
+		return nil
+	}
+	r.Pos = v.pos()
+	found.needOne(v, "runs", "age")
+	return r
+}
+
+var notifyKeys = &table[Notify]{`"notify"`, `a map with "url" or "email"`, []key[Notify]{
+	{"url", func(v val, n *Notify) { n.URL = v.url() }},
+	{"email", func(v val, n *Notify) { n.Email = v.filled() }},
+	{"on", func(v val, n *Notify) {
+		n.On = oneOrList(v, "an event or a list of events", func(v val) Value[string] { return oneOf(v, events) })
+	}},
+	{"secret", func(v val, n *Notify) { n.Secret = v.filled() }},
+	{"format", func(v val, n *Notify) { n.Format = oneOf(v, formats) }},
+}}
+
+var (
+	events  = words("failed", "recovered", "late", "succeeded", "broken")
+	formats = words("json", "slack", "teams")
+)
+
+func (v val) notify() (all []Notify) {
+	items, _ := v.items("a list of targets")
+	for _, at := range items {
+		v, n := v.itemAt(at), Notify{}
+		if found, ok := read(v, notifyKeys, &n); ok {
+			n.Pos = v.pos()
+			found.exactlyOne(v, "url", "email")
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+var secretKeys = &table[Secret]{"a secret", `a map with "env" or "file"`, []key[Secret]{
+	{"env", func(v val, s *Secret) { s.Env = v.variable() }},
+	{"file", func(v val, s *Secret) { s.File = v.filled() }},
+}}
+
+func (v val) secrets() (all []Secret) {
+	v.entries("a map of names to secrets", func(name Value[string], v val) {
+		v.p.variableName(name)
+		s := Secret{Name: name}
+		if found, ok := read(v, secretKeys, &s); ok {
+			found.exactlyOne(v, "env", "file")
+		}
+		all = append(all, s)
+	})
+	return all
+}
+
+// env reads environment variables. Their values are exactly what is written.
+func (v val) env() (all []EnvVar) {
+	v.entries("a map of names to texts", func(name Value[string], v val) {
+		v.p.variableName(name)
+		if s := v.str(); s.Set() {
+			all = append(all, EnvVar{name, s})
+		}
+	})
+	return all
+}
+
+// entries calls each for the entries of a map whose keys are free.
+func (v val) entries(expected string, each func(name Value[string], v val)) {
+	switch {
+	case v.node == nil:
+	case v.node.Kind != yaml.MappingNode:
+		v.wrongType(expected)
+	default:
+		pairs := v.p.pairs(v.node, v.label())
+		for i := 0; i < len(pairs) && v.p.budget >= 0; i += 2 {
+			k := pairs[i]
+			each(Value[string]{v.p.text(k), v.p.pos(k)}, v.p.value(k, pairs[i+1]))
+		}
+	}
+}
+
+// free reads a map whose keys and values are the user's own. Lists and maps
+// within it are kept as JSON where deep allows them.
+func (v val) free(deep bool) (all []Field) {
+	v.entries("a map", func(name Value[string], v val) {
+		var s Value[string]
+		if deep && v.node != nil && v.node.Kind != yaml.ScalarNode {
+			s = v.json()
+		} else {
+			s = v.str()
+		}
+		if s.Set() {
+			all = append(all, Field{name, s})
+		}
+	})
+	return all
+}
+
+const identifierRule = `a letter or "_" first, then letters A-Z and a-z, digits, "_" and "-", 64 characters at most`
+
+// isIdentifier tells whether a text can name a workflow, a task or a parameter.
+func isIdentifier(s string) bool { return len(s) <= 64 && isWord(s, "-") }
+
+// isWord tells whether a text is of ASCII letters, digits, _ and some more, and
+// begins with a letter or _.
+func isWord(s, more string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+		case i > 0 && (c >= '0' && c <= '9' || strings.IndexByte(more, c) >= 0):
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// checkName reports a name that is no identifier.
+func (p *parser) checkName(what string, name Value[string]) bool {
+	if isIdentifier(name.V) {
+		return true
+	}
+	hint := "allowed are " + identifierRule
+	if strings.Contains(name.V, "${{") {
+		hint = "names are fixed when the file is read, they cannot be expressions"
+	}
+	p.add("bad-name", name.Pos, fmt.Sprintf("%s cannot be a %s", quote(name.V), what), hint)
+	return false
+}
+
+// identifier reads a name that must follow the rule.
+func (v val) identifier(what string) Value[string] {
+	s, ok := v.scalar("a " + what)
+	if !ok || !v.p.checkName(what, s) {
+		return Value[string]{}
+	}
+	return s
+}
+
+// id reads the name of a task of this file. Whether there is such a task is
+// for package dag to say, which also knows the near ones; so only what can
+// never be a name is refused here.
+func (v val) id() Value[string] {
+	s, ok := v.scalar("a task id")
+	if ok && (strings.TrimSpace(s.V) == "" || strings.Contains(s.V, "${{")) {
+		v.p.checkName("task id", s)
+		return Value[string]{}
+	}
+	return s
+}
+
+func (v val) ids() []Value[string] {
+	return oneOrList(v, "a task id or a list of task ids", val.id)
+}
+
+// variableName reports what cannot name an environment variable that a shell
+// can read.
+func (p *parser) variableName(name Value[string]) bool {
+	if isWord(name.V, "") {
+		return true
+	}
+	p.add("bad-name", name.Pos, fmt.Sprintf("%s cannot be the name of an environment variable", quote(name.V)),
+		`allowed are letters A-Z and a-z, digits and "_", and no digit first`)
+	return false
+}
+
+func (v val) variable() Value[string] {
+	s, ok := v.scalar("the name of an environment variable")
+	if !ok || !v.p.variableName(s) {
+		return Value[string]{}
+	}
+	return s
+}
+
+// url reads a web address; one with expressions in it is checked when it is
+// known.
+func (v val) url() Value[string] {
+	s := v.filled()
+	if s.Set() && !strings.Contains(s.V, "${{") && !strings.HasPrefix(s.V, "http://") && !strings.HasPrefix(s.V, "https://") {
+		v.bad(fmt.Sprintf("%s is %s, which is no web address", v.label(), quote(s.V)), "it begins with http:// or https://")
+		return Value[string]{}
+	}
+	return s
+}
