@@ -1,0 +1,428 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Memory is a Store that forgets everything with the process: for tests and
+// simulation. The zero value is empty and ready to use.
+type Memory struct {
+	mu       sync.Mutex
+	closed   bool
+	versions map[string]Version
+	runs     map[string]*memoryRun
+	ids      []string          // of runs, ascending
+	keys     map[runKey]string // run ids
+	ticks    map[tickKey]Tick
+}
+
+type memoryRun struct {
+	run      Run
+	events   [][]byte
+	tasks    map[taskKey]Task
+	attempts map[attemptKey]Attempt
+}
+
+type (
+	runKey     struct{ workflow, key string }
+	taskKey    struct{ index, instance int }
+	attemptKey struct{ index, instance, number int }
+	tickKey    struct {
+		workflow, schedule string
+		at                 int64 // microseconds: a time.Time as a key tells zones apart
+	}
+)
+
+var errMemoryClosed = errors.New("the store is closed")
+
+// lock waits for the store, which the caller then unlocks; on error it is not locked.
+func (m *Memory) lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return errMemoryClosed
+	}
+	if m.runs == nil {
+		m.versions = map[string]Version{}
+		m.runs = map[string]*memoryRun{}
+		m.keys = map[runKey]string{}
+		m.ticks = map[tickKey]Tick{}
+	}
+	return nil
+}
+
+// Close makes every other method fail.
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	return nil
+}
+
+// Commit writes a batch; see Store.
+func (m *Memory) Commit(ctx context.Context, b *Batch) error {
+	if err := m.lock(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	w := memoryWrite{m: m}
+	if err := w.batch(b); err != nil {
+		for _, undo := range slices.Backward(w.undo) {
+			undo()
+		}
+		return err
+	}
+	return nil
+}
+
+// memoryWrite is one batch being written, with the way back.
+type memoryWrite struct {
+	m    *Memory
+	undo []func()
+}
+
+func (w *memoryWrite) batch(b *Batch) error {
+	for _, v := range b.Versions {
+		if _, ok := w.m.versions[v.Hash]; !ok {
+			put(w, w.m.versions, v.Hash, copyVersion(v))
+		}
+	}
+	if err := each(b.Create, w.create); err != nil {
+		return err
+	}
+	if err := each(b.Update, w.update); err != nil {
+		return err
+	}
+	if err := each(b.Append, w.append); err != nil {
+		return err
+	}
+	if err := each(b.Tasks, w.task); err != nil {
+		return err
+	}
+	if err := each(b.Attempts, w.attempt); err != nil {
+		return err
+	}
+	return each(b.Ticks, w.tick)
+}
+
+func each[T any](all []T, do func(*T) error) error {
+	for i := range all {
+		if err := do(&all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put sets a value in a map of the store.
+func put[K comparable, V any](w *memoryWrite, to map[K]V, k K, v V) {
+	old, was := to[k]
+	to[k] = v
+	w.undo = append(w.undo, func() {
+		if was {
+			to[k] = old
+		} else {
+			delete(to, k)
+		}
+	})
+}
+
+func (w *memoryWrite) create(r *Run) error {
+	key := runKey{r.Workflow, r.Key}
+	if _, taken := w.m.runs[r.ID]; taken {
+		return fmt.Errorf("run %q: %w: the id is taken", r.ID, ErrConflict)
+	}
+	if _, taken := w.m.keys[key]; taken && r.Key != "" {
+		return fmt.Errorf("run %q: %w: the key %q of the workflow %q is taken", r.ID, ErrConflict, r.Key, r.Workflow)
+	}
+	if r.Key != "" {
+		put(w, w.m.keys, key, r.ID)
+	}
+	put(w, w.m.runs, r.ID, &memoryRun{run: copyRun(*r), tasks: map[taskKey]Task{}, attempts: map[attemptKey]Attempt{}})
+	at, _ := slices.BinarySearch(w.m.ids, r.ID)
+	w.m.ids = slices.Insert(w.m.ids, at, r.ID)
+	w.undo = append(w.undo, func() { w.m.ids = slices.Delete(w.m.ids, at, at+1) })
+	return nil
+}
+
+func (w *memoryWrite) of(id string) (*memoryRun, error) {
+	if r, ok := w.m.runs[id]; ok {
+		return r, nil
+	}
+	return nil, fmt.Errorf("run %q: %w", id, ErrNotFound)
+}
+
+func (w *memoryWrite) update(r *Run) error {
+	to, err := w.of(r.ID)
+	if err != nil {
+		return err
+	}
+	old, v := to.run, copyRun(*r)
+	v.Workflow, v.Key, v.CreatedAt = old.Workflow, old.Key, old.CreatedAt
+	to.run = v
+	w.undo = append(w.undo, func() { to.run = old })
+	return nil
+}
+
+func (w *memoryWrite) append(a *Appended) error {
+	to, err := w.of(a.RunID)
+	if err != nil {
+		return err
+	}
+	had := len(to.events)
+	if had != a.Have {
+		return fmt.Errorf("run %q: %w: it has %d events, not %d", a.RunID, ErrConflict, had, a.Have)
+	}
+	for _, d := range a.Data {
+		to.events = append(to.events, copySlice(d))
+	}
+	w.undo = append(w.undo, func() { to.events = to.events[:had] })
+	return nil
+}
+
+func (w *memoryWrite) task(t *Task) error {
+	to, err := w.of(t.RunID)
+	if err == nil {
+		put(w, to.tasks, taskKey{t.Index, t.Instance}, copyTask(*t))
+	}
+	return err
+}
+
+func (w *memoryWrite) attempt(a *Attempt) error {
+	to, err := w.of(a.RunID)
+	if err == nil {
+		put(w, to.attempts, attemptKey{a.Index, a.Instance, a.Number}, copyAttempt(*a))
+	}
+	return err
+}
+
+func (w *memoryWrite) tick(t *Tick) error {
+	k := tickKey{t.Workflow, t.Schedule, t.At.UnixMicro()}
+	if _, taken := w.m.ticks[k]; taken {
+		return fmt.Errorf("tick of %q at %s: %w: it is there already", t.Workflow, t.At.UTC().Format(time.RFC3339Nano), ErrConflict)
+	}
+	put(w, w.m.ticks, k, copyTick(*t))
+	return nil
+}
+
+// Run gives one run by its id, or ErrNotFound.
+func (m *Memory) Run(ctx context.Context, id string) (Run, error) {
+	if err := m.lock(ctx); err != nil {
+		return Run{}, err
+	}
+	defer m.mu.Unlock()
+	r, ok := m.runs[id]
+	if !ok {
+		return Run{}, fmt.Errorf("run %q: %w", id, ErrNotFound)
+	}
+	return r.out(), nil
+}
+
+func (r *memoryRun) out() Run {
+	v := copyRun(r.run)
+	v.Events = len(r.events)
+	return v
+}
+
+// RunByKey gives the run of a workflow with a key, or ErrNotFound.
+func (m *Memory) RunByKey(ctx context.Context, workflow, key string) (Run, error) {
+	if err := m.lock(ctx); err != nil {
+		return Run{}, err
+	}
+	defer m.mu.Unlock()
+	id, ok := m.keys[runKey{workflow, key}]
+	if !ok {
+		return Run{}, fmt.Errorf("run of %q with key %q: %w", workflow, key, ErrNotFound)
+	}
+	return m.runs[id].out(), nil
+}
+
+// Resolve gives the ids, at most limit, that begin with a prefix, in order.
+func (m *Memory) Resolve(ctx context.Context, prefix string, limit int) ([]string, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var found []string
+	from, _ := slices.BinarySearch(m.ids, prefix)
+	for _, id := range m.ids[from:] {
+		if len(found) >= limit || !strings.HasPrefix(id, prefix) {
+			break
+		}
+		found = append(found, id)
+	}
+	return found, nil
+}
+
+// Runs lists runs, newest first.
+func (m *Memory) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	ids := m.ids
+	if f.Before != "" {
+		end, _ := slices.BinarySearch(ids, f.Before)
+		ids = ids[:end]
+	}
+	limit := min(max(f.Limit, 1), MaxLimit)
+	var found []Run
+	for _, id := range slices.Backward(ids) {
+		r := m.runs[id]
+		switch {
+		case f.Workflow != "" && r.run.Workflow != f.Workflow:
+		case len(f.States) > 0 && !slices.Contains(f.States, r.run.State):
+		default:
+			found = append(found, r.out())
+		}
+		if len(found) == limit {
+			break
+		}
+	}
+	return found, nil
+}
+
+// Unfinished lists all runs that are not in a final state, oldest first.
+func (m *Memory) Unfinished(ctx context.Context) ([]Run, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var found []Run
+	for _, id := range m.ids {
+		if r := m.runs[id]; !r.run.State.Final() {
+			found = append(found, r.out())
+		}
+	}
+	return found, nil
+}
+
+// Tasks gives the records of a run's tasks by index and instance.
+func (m *Memory) Tasks(ctx context.Context, runID string) ([]Task, error) {
+	r, err := m.lockRun(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	all := slices.SortedFunc(maps.Values(r.tasks), func(a, b Task) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Instance, b.Instance))
+	})
+	for i := range all {
+		all[i] = copyTask(all[i])
+	}
+	return all, nil
+}
+
+// lockRun is lock, and gives the run, an empty one if it is not there.
+func (m *Memory) lockRun(ctx context.Context, id string) (*memoryRun, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	if r, ok := m.runs[id]; ok {
+		return r, nil
+	}
+	return &memoryRun{}, nil
+}
+
+// Attempts gives a run's attempts by index, instance and number.
+func (m *Memory) Attempts(ctx context.Context, runID string) ([]Attempt, error) {
+	r, err := m.lockRun(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	all := slices.SortedFunc(maps.Values(r.attempts), func(a, b Attempt) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Number, b.Number))
+	})
+	for i := range all {
+		all[i] = copyAttempt(all[i])
+	}
+	return all, nil
+}
+
+// Events gives all events of a run in order.
+func (m *Memory) Events(ctx context.Context, runID string) ([]Event, error) {
+	r, err := m.lockRun(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var all []Event
+	for i, d := range r.events {
+		all = append(all, Event{Seq: i + 1, Data: copySlice(d)})
+	}
+	return all, nil
+}
+
+// Version gives a version by its hash, or ErrNotFound.
+func (m *Memory) Version(ctx context.Context, hash string) (Version, error) {
+	if err := m.lock(ctx); err != nil {
+		return Version{}, err
+	}
+	defer m.mu.Unlock()
+	v, ok := m.versions[hash]
+	if !ok {
+		return Version{}, fmt.Errorf("version %q: %w", hash, ErrNotFound)
+	}
+	return copyVersion(v), nil
+}
+
+// Ticks gives a workflow's ticks with from <= At <= to, by time and schedule;
+// limit 0 for all.
+func (m *Memory) Ticks(ctx context.Context, workflow string, from, to time.Time, limit int) ([]Tick, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var found []Tick
+	for k, t := range m.ticks {
+		if k.workflow == workflow && from.UnixMicro() <= k.at && k.at <= to.UnixMicro() {
+			found = append(found, t)
+		}
+	}
+	slices.SortFunc(found, func(a, b Tick) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Schedule, b.Schedule))
+	})
+	if limit > 0 && len(found) > limit {
+		found = found[:limit]
+	}
+	return found, nil
+}
+
+// Schedules gives the span of each schedule that a workflow has ticks of, by
+// schedule.
+func (m *Memory) Schedules(ctx context.Context, workflow string) ([]Span, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	spans := map[string]Span{}
+	for k, t := range m.ticks {
+		if k.workflow != workflow {
+			continue
+		}
+		s, ok := spans[t.Schedule]
+		if !ok {
+			s = Span{t.Schedule, t.At, t.At}
+		}
+		if t.At.Before(s.First) {
+			s.First = t.At
+		}
+		if t.At.After(s.Last) {
+			s.Last = t.At
+		}
+		spans[t.Schedule] = s
+	}
+	return slices.SortedFunc(maps.Values(spans), func(a, b Span) int { return cmp.Compare(a.Schedule, b.Schedule) }), nil
+}

@@ -1,0 +1,196 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ax-scheduler/ax/store"
+)
+
+// statement is a place in texts.
+type statement int
+
+const (
+	begin statement = iota
+	commit
+	rollback
+	savepoint
+	release
+	rollbackTo
+	putVersion
+	createRun
+	updateRun
+	appendEvents
+	countEvents
+	putTask
+	putAttempt
+	putTick
+	statements // how many there are
+)
+
+// texts are the statements that write. Parameters have no numbers where they
+// need none: for those that have, the driver looks for their names each time.
+// What belongs to a run takes the run's number from its id; where there is no
+// such run that is a NULL where none may be.
+var texts = [statements]string{
+	begin:      "BEGIN IMMEDIATE",
+	commit:     "COMMIT",
+	rollback:   "ROLLBACK",
+	savepoint:  "SAVEPOINT batch",
+	release:    "RELEASE batch",
+	rollbackTo: "ROLLBACK TO batch",
+
+	putVersion: `INSERT INTO versions (hash, workflow, text, tasks, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+
+	createRun: `INSERT INTO runs (file, version, state, reason, error, "trigger", params, only, priority, owner, scheduled_for,
+		interval_from, interval_to, not_before, started_at, finished_at, id, workflow, key, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+
+	updateRun: `UPDATE runs SET file = ?, version = ?, state = ?, reason = ?, error = ?, "trigger" = ?, params = ?, only = ?,
+		priority = ?, owner = ?, scheduled_for = ?, interval_from = ?, interval_to = ?, not_before = ?,
+		started_at = ?, finished_at = ? WHERE id = ?`,
+
+	// The number of the last event is a NULL too, where there is another number
+	// of events than ?2. An INSERT … SELECT with a WHERE that says so would go
+	// through a temporary table.
+	appendEvents: `INSERT INTO events (run, last, data) VALUES ((SELECT n FROM runs WHERE id = ?1),
+		(SELECT ?2 + ?3 WHERE ?2 = coalesce((SELECT max(last) FROM events WHERE run = (SELECT n FROM runs WHERE id = ?1)), 0)), ?4)`,
+
+	countEvents: `SELECT coalesce((SELECT max(last) FROM events WHERE run = n), 0) FROM runs WHERE id = ?`,
+
+	putTask: `INSERT INTO tasks (run, idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs)
+		VALUES ((SELECT n FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET id = excluded.id, state = excluded.state, reason = excluded.reason, attempts = excluded.attempts,
+		exit_code = excluded.exit_code, error = excluded.error, started_at = excluded.started_at, finished_at = excluded.finished_at,
+		outputs = excluded.outputs`,
+
+	putAttempt: `INSERT INTO attempts (run, idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at)
+		VALUES ((SELECT n FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET state = excluded.state, reason = excluded.reason, exit_code = excluded.exit_code,
+		error = excluded.error, warnings = excluded.warnings, log = excluded.log, started_at = excluded.started_at,
+		finished_at = excluded.finished_at`,
+
+	putTick: `INSERT INTO ticks (workflow, at, schedule, outcome, reason, run_id) VALUES (?, ?, ?, ?, ?, ?)`,
+}
+
+// op is a statement with its arguments.
+type op struct {
+	do   statement
+	of   string // what it is about, for errors
+	args []driver.NamedValue
+}
+
+// encode turns a batch into statements. It runs in the caller's goroutine: the
+// writer is the one that all wait for.
+func encode(b *store.Batch) []op {
+	e := &encoder{ops: make([]op, 0, len(b.Versions)+len(b.Create)+len(b.Update)+len(b.Append)+len(b.Tasks)+len(b.Attempts)+len(b.Ticks))}
+	for _, v := range b.Versions {
+		e.add(putVersion, v.Hash, v.Hash, v.Workflow, bytes(v.Text), list(v.Tasks), micros(v.CreatedAt))
+	}
+	for _, r := range b.Create {
+		e.add(createRun, r.ID, append(runArgs(&r), r.Workflow, r.Key, micros(r.CreatedAt))...)
+	}
+	for _, r := range b.Update {
+		e.add(updateRun, r.ID, runArgs(&r)...)
+	}
+	for _, a := range b.Append {
+		e.appended(a)
+	}
+	for _, t := range b.Tasks {
+		e.add(putTask, t.RunID, t.RunID, int64(t.Index), int64(t.Instance), t.ID, t.State.String(), string(t.Reason), int64(t.Attempts),
+			number(t.ExitCode), t.Error, micros(t.StartedAt), micros(t.FinishedAt), pairs(t.Outputs))
+	}
+	for _, a := range b.Attempts {
+		e.add(putAttempt, a.RunID, a.RunID, int64(a.Index), int64(a.Instance), int64(a.Number), a.State.String(), string(a.Reason),
+			number(a.ExitCode), a.Error, list(a.Warnings), a.Log, micros(a.StartedAt), micros(a.FinishedAt))
+	}
+	for _, t := range b.Ticks {
+		e.add(putTick, t.Workflow, t.Workflow, t.At.UnixMicro(), t.Schedule, string(t.Outcome), t.Reason, t.RunID)
+	}
+	return e.ops
+}
+
+// runArgs are the columns that Create and Update have in common.
+func runArgs(r *store.Run) []any {
+	return []any{
+		r.File, r.Version, r.State.String(), string(r.Reason), r.Error, string(r.Trigger), pairs(r.Params), list(r.Only),
+		int64(r.Priority), r.Owner, micros(r.ScheduledFor), micros(r.IntervalFrom), micros(r.IntervalTo), micros(r.NotBefore),
+		micros(r.StartedAt), micros(r.FinishedAt), r.ID,
+	}
+}
+
+type encoder struct{ ops []op }
+
+func (e *encoder) add(do statement, of string, args ...any) {
+	o := op{do: do, of: of, args: make([]driver.NamedValue, len(args))}
+	for i, a := range args {
+		o.args[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
+	}
+	e.ops = append(e.ops, o)
+}
+
+// appended puts the events of a batch into one value: each with its length
+// before it.
+func (e *encoder) appended(a store.Appended) {
+	if len(a.Data) == 0 {
+		e.add(countEvents, a.RunID, a.RunID, int64(a.Have))
+		return
+	}
+	size := 0
+	for _, d := range a.Data {
+		size += binary.MaxVarintLen32 + len(d)
+	}
+	all := make([]byte, 0, size)
+	for _, d := range a.Data {
+		all = append(binary.AppendUvarint(all, uint64(len(d))), d...)
+	}
+	e.add(appendEvents, a.RunID, a.RunID, int64(a.Have), int64(len(a.Data)), all)
+}
+
+// The values that the driver takes; nil is NULL.
+
+func micros(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+func number(i *int) any {
+	if i == nil {
+		return nil
+	}
+	return int64(*i)
+}
+
+func bytes(b []byte) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+func list(s []string) any {
+	if len(s) == 0 {
+		return nil
+	}
+	return asJSON(s)
+}
+
+func pairs(m map[string]string) any {
+	if len(m) == 0 {
+		return nil
+	}
+	return asJSON(m)
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("strings without a form in JSON: %v", err)) // there are none
+	}
+	return string(b)
+}

@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+// history is 56 runs: of two workflows, in each state, four of each kind.
+func history(t *testing.T, s store.Store) {
+	b := &store.Batch{}
+	for i := range 56 {
+		workflow := "nightly"
+		if i%2 == 1 {
+			workflow = "hourly"
+		}
+		b.Create = append(b.Create, run(fmt.Sprintf("r%02d", i), workflow, machine.RunState(i/2%7)))
+	}
+	// the order of writing is not the order of ids
+	slices.Reverse(b.Create)
+	commit(t, s, b)
+}
+
+// lists: what finds which runs and ticks, in which order.
+var lists = []check{
+	{"runs are found by workflow and states, newest first", func(t *testing.T, s store.Store) {
+		history(t, s)
+		all := see(t, s, usual).Runs
+		if len(all) != 56 || all[0].ID != "r55" {
+			t.Fatalf("got the runs %v", ids(all))
+		}
+		for _, workflow := range []string{"", "nightly", "hourly", "none"} {
+			for mask := range 1 << 7 {
+				f := store.RunFilter{Workflow: workflow, Limit: 1000}
+				for i := range 7 {
+					if mask>>i&1 == 1 {
+						f.States = append(f.States, machine.RunState(i))
+					}
+				}
+				var want []store.Run
+				for _, r := range all {
+					if (workflow == "" || r.Workflow == workflow) && (mask == 0 || mask>>r.State&1 == 1) {
+						want = append(want, r)
+					}
+				}
+				same(t, fmt.Sprintf("runs of %+v", f), must(s.Runs(context.Background(), f))(t), want)
+			}
+		}
+	}},
+	{"a state that is asked for twice gives its runs once", func(t *testing.T, s store.Store) {
+		history(t, s)
+		f := store.RunFilter{States: []machine.RunState{machine.RunFailed, machine.RunQueued, machine.RunFailed}, Limit: 1000}
+		got := ids(must(s.Runs(context.Background(), f))(t))
+		if len(got) != 16 {
+			t.Fatalf("got %d runs, expected 16: %v", len(got), got)
+		}
+	}},
+	{"pages by the last id join without gap or overlap", func(t *testing.T, s store.Store) {
+		history(t, s)
+		for _, f := range []store.RunFilter{
+			{}, {Workflow: "hourly"}, {States: []machine.RunState{machine.RunFailed, machine.RunScheduled}},
+			{Workflow: "nightly", States: []machine.RunState{machine.RunFailed, machine.RunRunning, machine.RunSkipped}},
+		} {
+			f.Limit = 1000
+			whole := must(s.Runs(context.Background(), f))(t)
+			for f.Limit = 1; f.Limit <= 9; f.Limit++ {
+				var joined []store.Run
+				for f.Before = ""; ; f.Before = joined[len(joined)-1].ID {
+					page := must(s.Runs(context.Background(), f))(t)
+					joined = append(joined, page...)
+					if len(page) < f.Limit {
+						break
+					}
+				}
+				same(t, fmt.Sprintf("joined pages of %+v", f), joined, whole)
+			}
+		}
+	}},
+	{"the cursor need not be a run's id", func(t *testing.T, s store.Store) {
+		history(t, s)
+		for before, first := range map[string]string{"r10x": "r10", "r10": "r09", "zzz": "r55", "r0": ""} {
+			got := ids(must(s.Runs(context.Background(), store.RunFilter{Limit: 1, Before: before}))(t))
+			if strings.Join(got, " ") != first {
+				t.Fatalf("before %q comes %v, expected %q", before, got, first)
+			}
+		}
+	}},
+	{"a limit out of bounds is brought into them", func(t *testing.T, s store.Store) {
+		b := &store.Batch{}
+		for i := range store.MaxLimit + 1 {
+			b.Create = append(b.Create, run(fmt.Sprintf("r%04d", i), "w", machine.RunQueued))
+		}
+		commit(t, s, b)
+		for limit, want := range map[int]int{-1: 1, 0: 1, 1: 1, 999: 999, store.MaxLimit: store.MaxLimit, store.MaxLimit + 1: store.MaxLimit} {
+			for _, f := range []store.RunFilter{{Limit: limit}, {Limit: limit, Workflow: "w"}, {Limit: limit, States: []machine.RunState{machine.RunQueued}}} {
+				if n := len(must(s.Runs(context.Background(), f))(t)); n != want {
+					t.Fatalf("the limit %d gave %d runs, expected %d", limit, n, want)
+				}
+			}
+		}
+	}},
+	{"unfinished runs are listed oldest first, all of them", func(t *testing.T, s store.Store) {
+		history(t, s)
+		var want []string
+		for i := range 56 {
+			if !machine.RunState(i / 2 % 7).Final() {
+				want = append(want, fmt.Sprintf("r%02d", i))
+			}
+		}
+		same(t, "unfinished", ids(must(s.Unfinished(context.Background()))(t)), want)
+		commit(t, s, &store.Batch{Update: []store.Run{run("r00", "nightly", machine.RunSucceeded), run("r06", "nightly", machine.RunQueued)}})
+		got := ids(must(s.Unfinished(context.Background()))(t))
+		same(t, "unfinished after updates", got, slices.Insert(want[1:], 5, "r06"))
+	}},
+	{"an id is found by how it begins", func(t *testing.T, s store.Store) {
+		b := &store.Batch{}
+		for _, id := range []string{"a", "ab", "aba", "ac", "b", "é", "a\xff", "a\xff\xff", "%"} {
+			b.Create = append(b.Create, run(id, "w", machine.RunQueued))
+		}
+		commit(t, s, b)
+		for _, c := range []struct {
+			prefix string
+			limit  int
+			want   string
+		}{
+			{"ab", 9, "ab aba"}, {"a", 2, "a ab"}, {"a\xff", 9, "a\xff a\xff\xff"}, {"é", 9, "é"}, {"\xc3", 9, "é"},
+			{"abc", 9, ""}, {"c", 9, ""}, {"%", 9, "%"}, {"_", 9, ""}, {"", 3, "% a ab"}, {"a", 0, ""}, {"a", -1, ""},
+		} {
+			if got := strings.Join(must(s.Resolve(context.Background(), c.prefix, c.limit))(t), " "); got != c.want {
+				t.Fatalf("%q, at most %d, gave %q, expected %q", c.prefix, c.limit, got, c.want)
+			}
+		}
+	}},
+	{"ticks are found by time, both ends included, oldest first", func(t *testing.T, s store.Store) {
+		b := &store.Batch{}
+		for i := range 10 {
+			at := day.Add(time.Duration(9-i) * time.Hour)
+			b.Ticks = append(b.Ticks,
+				store.Tick{Workflow: "w", Schedule: "b", At: at, Outcome: store.TickFired},
+				store.Tick{Workflow: "w", Schedule: "a", At: at, Outcome: store.TickMissed},
+				store.Tick{Workflow: "v", Schedule: "a", At: at, Outcome: store.TickMerged})
+		}
+		commit(t, s, b)
+		for _, c := range []struct{ from, to, limit, want int }{
+			{0, 9, 0, 20}, {0, 9, 3, 3}, {2, 4, 0, 6}, {5, 5, 0, 2}, {5, 4, 0, 0}, {-9, -1, 0, 0}, {9, 99, 9, 2},
+		} {
+			got := must(s.Ticks(context.Background(), "w", day.Add(time.Duration(c.from)*time.Hour), day.Add(time.Duration(c.to)*time.Hour), c.limit))(t)
+			if len(got) != c.want {
+				t.Fatalf("%+v gave %d ticks", c, len(got))
+			}
+			for i, tick := range got {
+				want := store.Tick{Workflow: "w", Schedule: "a", At: day.Add(time.Duration(c.from+i/2) * time.Hour), Outcome: store.TickMissed}
+				if i%2 == 1 {
+					want.Schedule, want.Outcome = "b", store.TickFired
+				}
+				same(t, fmt.Sprintf("tick %d of %+v", i, c), tick, want)
+			}
+		}
+		spans := must(s.Schedules(context.Background(), "w"))(t)
+		same(t, "the spans of schedules", spans, []store.Span{{Schedule: "a", First: day, Last: day.Add(9 * time.Hour)}, {Schedule: "b", First: day, Last: day.Add(9 * time.Hour)}})
+	}},
+}
