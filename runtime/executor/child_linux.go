@@ -85,7 +85,7 @@ func (c *child) ended() bool {
 	}
 }
 
-// await waits for the end of the main process, and returns false if ctx is done before it.
+// await waits for the end of the main process, and returns false if ctx is done while it is alive.
 func (c *child) await(ctx context.Context) bool {
 	if c.pidfd == nil {
 		select {
@@ -107,7 +107,7 @@ func (c *child) await(ctx context.Context) bool {
 	if !stop() {
 		<-interrupted // or it would cut short a later wait
 	}
-	return err == nil
+	return err == nil || c.ended()
 }
 
 func (c *child) pause(least, most time.Duration) {

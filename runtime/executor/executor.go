@@ -5,14 +5,14 @@
 // timeouts or success; it reports what happened, and a cancelled context is its only way of being told to stop. It never
 // waits for any child but its own, so that os/exec may be used beside it.
 //
-// Starting and watching is in process.go, the end of a process tree in tree.go and, by operating system, in proc_*.go.
+// Starting and watching is in process.go, the end of a process tree in tree.go; child_*.go, family_linux.go and
+// orphans_linux.go are what differs between systems.
 package executor
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 )
 
@@ -116,48 +116,4 @@ func (x *Executor) Execute(ctx context.Context, a Attempt) Outcome {
 		o.Warnings[i] = a.masked(w)
 	}
 	return o
-}
-
-// markVariable holds the marks of all attempts that a process belongs to, the outermost first: a task may itself run an
-// engine. A process that left its group and lost its parents is known by it.
-const markVariable = "AX_PROCESS_OF"
-
-// usualPath is what a login gives where nothing else is said.
-const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-// environment is Env with the last of each key, the usual PATH if there is none, and PWD, AX_OUTPUT and the mark. It
-// fails for an entry that is no "KEY=value".
-func (a *Attempt) environment() ([]string, error) {
-	mark := a.mark()
-	if outer := os.Getenv(markVariable); outer != "" {
-		mark = outer + " " + mark
-	}
-	env := make([]string, 0, len(a.Env)+4)
-	at := make(map[string]int, len(a.Env)+4)
-	put := func(entry string) bool {
-		key, ok := envKey(entry)
-		if !ok {
-			return false
-		}
-		if i, there := at[key]; there {
-			env[i] = entry
-		} else {
-			at[key] = len(env)
-			env = append(env, entry)
-		}
-		return true
-	}
-	for _, entry := range a.Env {
-		if !put(entry) {
-			return nil, fmt.Errorf("environment entry %q has no name before a %q: write KEY=value", entry, "=")
-		}
-	}
-	if _, there := at["PATH"]; !there {
-		put("PATH=" + usualPath)
-	}
-	// A stale PWD of the engine would mislead programs that trust it.
-	put("PWD=" + a.Dir)
-	put("AX_OUTPUT=" + a.outputPath())
-	put(markVariable + "=" + mark)
-	return env, nil
 }

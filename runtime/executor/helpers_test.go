@@ -87,3 +87,13 @@ func commandFor(a Attempt, env []string, script string) *exec.Cmd {
 	cmd.Dir, cmd.Env = a.Dir, env
 	return cmd
 }
+
+// testProgram is the path of this program, for a test that needs a second one of it.
+func testProgram(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -120,8 +120,15 @@ func inBackground(t testing.TB, a Attempt) background {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	b := background{cancel, make(chan Outcome, 1)}
-	go func() { b.outcome <- new(Executor).Execute(ctx, a) }()
-	t.Cleanup(cancel)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		b.outcome <- new(Executor).Execute(ctx, a)
+	}()
+	t.Cleanup(func() { // a failed test leaves nothing either
+		cancel()
+		<-over
+	})
 	return b
 }
 

@@ -42,7 +42,7 @@ func (a *Attempt) run(ctx context.Context, o *Outcome, argv []string) {
 		return
 	}
 	grace := max(a.KillAfter, 0)
-	if o.Stopped = !c.await(ctx) && !c.ended(); !o.Stopped {
+	if o.Stopped = !c.await(ctx); !o.Stopped {
 		grace = min(grace, tidyGrace)
 	}
 	o.Leftovers = end(c, grace)

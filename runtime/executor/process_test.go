@@ -363,11 +363,14 @@ func TestAPipeThatStaysOpenIsLeftWithWhatItHolds(t *testing.T) {
 	}
 	holder := openInheritableCopy(t, s.child) // as a process would that cannot be ended
 	defer holder.Close()
-	s.childStarted()
 	want := bytes.Repeat([]byte("line\n"), 10000)
 	if _, err := holder.Write(want); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.pipe.SetReadDeadline(time.Unix(1, 0)); err != nil { // as if the end came before the first read
+		t.Fatal(err)
+	}
+	s.childStarted()
 	if err := s.finish(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // oneStringLimit is what Linux takes in one argument or variable: 32 pages, with the zero byte at its end.
@@ -54,7 +56,7 @@ func (a *Attempt) dirTrouble() string {
 		return fmt.Sprintf("working folder %q cannot be used: %v", a.Dir, err)
 	case !info.IsDir():
 		return fmt.Sprintf("working folder %q is not a folder: correct \"workdir\"", a.Dir)
-	case executable(".", a.Dir) != nil && syscall.Access(a.Dir, 1) != nil:
+	case unix.Faccessat(unix.AT_FDCWD, a.Dir, unix.X_OK, unix.AT_EACCESS) != nil:
 		return fmt.Sprintf("working folder %q may not be entered: correct its mode", a.Dir)
 	default:
 		return ""

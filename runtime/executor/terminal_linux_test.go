@@ -23,7 +23,7 @@ func TestATaskHasNoTerminalToWaitFor(t *testing.T) {
 	}
 	terminal, screen := openTerminal(t)
 	// The shell is the session's leader, as it is where a person types; the engine is its child.
-	cmd := exec.Command("/bin/sh", "-c", `"$0" -test.run='^TestATaskHasNoTerminalToWaitFor$' -test.v; exit $?`, os.Args[0])
+	cmd := exec.Command("/bin/sh", "-c", `"$0" -test.run='^TestATaskHasNoTerminalToWaitFor$' -test.v; exit $?`, testProgram(t))
 	cmd.Env = append(os.Environ(), atTerminal+"=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

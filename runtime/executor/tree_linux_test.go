@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +61,7 @@ func inEveryWorld(t *testing.T, test func(t *testing.T)) {
 
 // treeScript starts processes that write their numbers to the file pids, and says ready in a file of that name.
 const treeScript = `
+: > pids
 note='echo $$ >> pids; exec sleep 300'
 sh -c "$note" &
 sh -c "$note" | cat &
@@ -197,9 +199,35 @@ func TestAStopThatComesTooLateIsNone(t *testing.T) {
 	wantExit(t, o, 4)
 }
 
+func TestAnEndIsNoticedThoughTheStopCameFirst(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T) {
+		null, err := devNull()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := start("/bin/sh", []string{"sh", "-c", "exit 3"}, &syscall.ProcAttr{
+			Files: []uintptr{null.Fd(), null.Fd(), null.Fd()}, Sys: &syscall.SysProcAttr{Setpgid: true},
+		}, "mark", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it has ended", c.ended)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		for range 20 {
+			if !c.await(ctx) {
+				t.Error("it is taken for stopped")
+			}
+		}
+		if status, ok := c.reap(); !ok || status.ExitStatus() != 3 {
+			t.Errorf("status %v, %v", status, ok)
+		}
+	})
+}
+
 func TestAStubbornLeftoverIsKilledSoon(t *testing.T) {
 	a := newAttempt(t, sh(`setsid sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done' & while ! [ -e pids ]; do sleep 0.01; done`))
-	a.KillAfter = time.Hour
+	a.KillAfter = time.Minute
 	begin := time.Now()
 	wantExit(t, execute(a), 0)
 	if took := time.Since(begin); took > tidyGrace+5*time.Second {
@@ -211,7 +239,8 @@ func TestAStubbornLeftoverIsKilledSoon(t *testing.T) {
 func TestNoProcessOfOneAttemptOutlivesItIntoTheNext(t *testing.T) {
 	// Each attempt fails if one of those before it is alive.
 	a := newAttempt(t, sh(`
-		for pid in $(cat pids 2>/dev/null); do [ ! -d /proc/$pid ] || exit 9; done
+		: >> pids
+		for pid in $(cat pids); do [ ! -d /proc/$pid ] || exit 9; done
 		(setsid sh -c 'echo $$ >> pids; sleep 300' &)
 		sleep 300 & echo $! >> pids
 		while [ "$(wc -l < pids)" -lt $((2*$N)) ]; do sleep 0.01; done
@@ -248,6 +277,18 @@ func TestADaemonThatShedEverySignBelongsToTheOnlyAttempt(t *testing.T) {
 	wantGone(t, a, 1)
 }
 
+func TestALeftoverWithNoSignButItsGroupIsEnded(t *testing.T) {
+	other := newAttempt(t, sh(`: > ready; exec sleep 300`)) // so that it is not the only one that may have started it
+	inBackground(t, other)
+	eventually(t, "the other one is ready", func() bool { return exists(filepath.Join(other.Dir, "ready")) })
+	a := newAttempt(t, sh(`(env -i PATH="$PATH" sh -c 'echo $$ >> pids; exec sleep 300' >/dev/null 2>&1 &)
+		while ! [ -s pids ]; do sleep 0.01; done`))
+	wantExit(t, execute(a), 0)
+	if pids := pidsOf(t, a); len(pids) != 1 || exists(fmt.Sprintf("/proc/%d", pids[0])) {
+		t.Errorf("of %v some are there", pids)
+	}
+}
+
 func TestAStopLeavesOtherAttemptsAlone(t *testing.T) {
 	script := treeScript + ": > ready; while ! [ -e go ]; do sleep 0.01; done"
 	// Without its mark and its output, a daemon could be of either.
@@ -277,7 +318,7 @@ func TestAStopLeavesOtherAttemptsAlone(t *testing.T) {
 }
 
 func TestOrphansThatEndDuringAnAttemptAreReaped(t *testing.T) {
-	a := newAttempt(t, sh(`(sh -c 'echo $$ >> pids' &); (setsid sh -c 'echo $$ >> pids' &)
+	a := newAttempt(t, sh(`: > pids; (sh -c 'echo $$ >> pids' &); (setsid sh -c 'echo $$ >> pids' &)
 		while [ "$(wc -l < pids)" -lt 2 ]; do sleep 0.01; done; : > ready; sleep 300`))
 	b := inBackground(t, a)
 	eventually(t, "it is ready", func() bool { return exists(filepath.Join(a.Dir, "ready")) })
@@ -397,7 +438,7 @@ func TestWaitingAttemptsAreNoThreads(t *testing.T) {
 const innerEngine = "AX_TEST_INNER_ENGINE"
 
 func TestATaskMayItselfRunAnEngine(t *testing.T) {
-	stubborn := `trap '' TERM; setsid sh -c 'echo $$ >> "$PIDS"; exec sleep 300' & echo $$ >> "$PIDS"
+	stubborn := `: > "$PIDS"; trap '' TERM; setsid sh -c 'echo $$ >> "$PIDS"; exec sleep 300' & echo $$ >> "$PIDS"
 		while [ "$(wc -l < "$PIDS")" -lt 2 ]; do sleep 0.01; done; : > "$PIDS.ready"; while :; do sleep 0.1; done`
 	if pids := os.Getenv(innerEngine); pids != "" {
 		a := newAttempt(t, sh(stubborn))
@@ -406,7 +447,7 @@ func TestATaskMayItselfRunAnEngine(t *testing.T) {
 		return
 	}
 	// SIGTERM ends the inner engine; what it ran is orphaned, ignores the signal and belongs to the outer one all the same.
-	a := newAttempt(t, Command{Argv: []string{os.Args[0], "-test.run=^TestATaskMayItselfRunAnEngine$"}})
+	a := newAttempt(t, Command{Argv: []string{testProgram(t), "-test.run=^TestATaskMayItselfRunAnEngine$"}})
 	pids := filepath.Join(a.Dir, "pids")
 	a.Env = append(a.Env, innerEngine+"="+pids, "TMPDIR="+a.Dir)
 	a.KillAfter = 300 * time.Millisecond
