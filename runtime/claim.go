@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -40,6 +41,55 @@ func NewClaim(data string) (*Claim, error) {
 	c.file = f
 	return c, nil
 }
+
+// Announce writes into the claim at which address the engine answers HTTP.
+func (c *Claim) Announce(addr string) error {
+	_, err := c.file.WriteString(addr + "\n")
+	return err
+}
+
+// Holder tells which process holds the claim of an owner, and at which address
+// it answers HTTP; empty where it does not.
+func Holder(data, owner string) (pid int, addr string, err error) {
+	text, err := os.ReadFile(claimPath(data, owner))
+	if err != nil {
+		return 0, "", err
+	}
+	lines := strings.Split(string(text), "\n")
+	if pid, err = strconv.Atoi(lines[0]); err != nil {
+		return 0, "", fmt.Errorf("%s does not hold a process id", claimPath(data, owner))
+	}
+	if len(lines) > 1 {
+		addr = lines[1]
+	}
+	return pid, addr, nil
+}
+
+// LockServing makes this process the one that serves a data folder, until it
+// ends. The error names the process that does already.
+func LockServing(data string) error {
+	path := filepath.Join(data, "serve.lock")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		defer f.Close()
+		pid, _ := os.ReadFile(path)
+		return fmt.Errorf("process %s serves the data folder %s already", strings.TrimSpace(string(pid)), data)
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+		return err
+	}
+	serving = f
+	return nil
+}
+
+// serving keeps the lock's file open as long as the process lives.
+var serving *os.File
 
 // Release gives the claim up.
 func (c *Claim) Release() error {

@@ -42,8 +42,11 @@ func (lp *loop) commit(b *store.Batch) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
 		err := lp.e.Store.Commit(ctx, b)
 		if !errors.Is(err, store.ErrFull) {
+			lp.e.trouble.Store(nil)
 			return err
 		}
+		trouble := err.Error()
+		lp.e.trouble.Store(&trouble)
 		if !said {
 			said = true
 			lp.e.Log.Error("the store cannot be written: nothing new is started until it can", "error", err)
@@ -76,6 +79,11 @@ func (lp *loop) flush() {
 // record adds what is new of one run to a write.
 func (lp *loop) record(l *live, w *write) {
 	b := w.batch
+	if l.dropped {
+		b.Update = append(b.Update, l.rec)
+		w.updates = append(w.updates, Update{Run: l.rec})
+		return
+	}
 	b.Append = append(b.Append, store.Appended{RunID: l.rec.ID, Have: l.rec.Events, Data: l.events})
 	l.rec.Events += len(l.events)
 	l.events = nil

@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -32,6 +33,16 @@ import (
 
 // ErrStopped is given to those who ask an engine for something after its end.
 var ErrStopped = errors.New("the engine has stopped")
+
+// ErrRefused marks requests for a run that could not be: parameters that do not
+// fit, a secret that is not there, keys that do not work yet.
+var ErrRefused = errors.New("refused")
+
+// refused marks an error without changing its words.
+type refused struct{ error }
+
+func (r refused) Is(target error) bool { return target == ErrRefused }
+func (r refused) Unwrap() error        { return r.error }
 
 // DefaultMaxParallel is the number of attempts that an engine carries out at a
 // time unless told otherwise: enough for tasks that mostly wait, few enough
@@ -54,14 +65,16 @@ type Engine struct {
 
 	Pools       map[string]int // slots by name; see DSL.md, pool
 	MaxParallel int            // attempts at a time; 0 for DefaultMaxParallel
+	Drain       time.Duration  // for attempts to end when the engine stops; see Serve
 	Owner       string         // name of this engine in the runs it owns
 	Zone        *time.Location // of workflows without `timezone`; nil for the local one
 	Log         *slog.Logger   // nil to say nothing
 
-	once   sync.Once
-	inbox  chan func(*loop) // asked of the loop, in order
-	over   chan struct{}    // closed when the loop takes nothing more
-	failed error            // why Serve ended; read after over is closed
+	once    sync.Once
+	inbox   chan func(*loop)       // asked of the loop, in order
+	over    chan struct{}          // closed when the loop takes nothing more
+	trouble atomic.Pointer[string] // why nothing new is started; nil where all is well
+	failed  error                  // why Serve ended; read after over is closed
 
 	calls executor.Registry
 
@@ -132,44 +145,22 @@ type Request struct {
 func (e *Engine) Start(ctx context.Context, q Request) (store.Run, error) {
 	e.init()
 	if ds := Unsupported(q.Plan.Workflow); len(ds) > 0 {
-		return store.Run{}, fmt.Errorf("%s:%d:%d: %s", ds[0].File, ds[0].Pos.Line, ds[0].Pos.Col, ds[0].Message)
+		return store.Run{}, refused{fmt.Errorf("%s:%d:%d: %s", ds[0].File, ds[0].Pos.Line, ds[0].Pos.Col, ds[0].Message)}
 	}
 	now := timestamp(time.Now())
 	wf := q.Plan.Workflow
 	params, err := checkParams(wf, q.Params)
 	if err != nil {
-		return store.Run{}, err
-	}
-	run := store.Run{
-		ID:           NewID(now),
-		Workflow:     wf.Name.V,
-		File:         wf.Source.File,
-		Version:      wf.Source.Hash(),
-		State:        machine.RunQueued,
-		Trigger:      q.Trigger,
-		Key:          q.Key,
-		Params:       params,
-		Priority:     wf.Priority.Or(5),
-		Owner:        e.Owner,
-		ScheduledFor: q.ScheduledFor,
-		CreatedAt:    now,
-	}
-	if run.Trigger == "" {
-		run.Trigger = store.TriggerManual
-	}
-	if run.ScheduledFor.IsZero() {
-		run.ScheduledFor = now
-	}
-	run.IntervalFrom, run.IntervalTo = run.ScheduledFor, run.ScheduledFor
-	for _, t := range q.Only {
-		run.Only = append(run.Only, q.Plan.Tasks[t].ID)
+		return store.Run{}, refused{err}
 	}
 	if err := e.checkCalls(wf); err != nil {
-		return store.Run{}, err
+		return store.Run{}, refused{err}
 	}
-	env, err := newEnvironment(e, q.Plan, &run)
+	q.Params = params
+	run := e.newRun(q, now)
+	l, err := e.newLive(q.Plan, run, q.Only)
 	if err != nil {
-		return store.Run{}, err
+		return store.Run{}, refused{err}
 	}
 	err = e.Store.Commit(ctx, &store.Batch{Versions: []store.Version{versionOf(q.Plan, now)}, Create: []store.Run{run}})
 	if errors.Is(err, store.ErrConflict) && q.Key != "" {
@@ -178,11 +169,49 @@ func (e *Engine) Start(ctx context.Context, q Request) (store.Run, error) {
 	if err != nil {
 		return store.Run{}, fmt.Errorf("start %s: %w", run.Workflow, err)
 	}
-	l := &live{run: machine.New(run.ID, q.Plan, q.Only), rec: run, env: env}
 	return run, e.ask(ctx, func(lp *loop) error {
-		lp.begin(l)
+		lp.admit(l)
 		return nil
 	})
+}
+
+// newRun gives the record of a run that is asked for.
+func (e *Engine) newRun(q Request, now time.Time) store.Run {
+	wf := q.Plan.Workflow
+	run := store.Run{
+		ID:           NewID(now),
+		Workflow:     wf.Name.V,
+		File:         wf.Source.File,
+		Version:      wf.Source.Hash(),
+		State:        machine.RunQueued,
+		Trigger:      q.Trigger,
+		Key:          q.Key,
+		Params:       q.Params,
+		Priority:     wf.Priority.Or(5),
+		Owner:        e.Owner,
+		ScheduledFor: timestamp(q.ScheduledFor),
+		CreatedAt:    now,
+	}
+	if run.Trigger == "" {
+		run.Trigger = store.TriggerManual
+	}
+	if q.ScheduledFor.IsZero() {
+		run.ScheduledFor = now
+	}
+	run.IntervalFrom, run.IntervalTo = run.ScheduledFor, run.ScheduledFor
+	for _, t := range q.Only {
+		run.Only = append(run.Only, q.Plan.Tasks[t].ID)
+	}
+	return run
+}
+
+// newLive gives a run the state and the environment that it starts with.
+func (e *Engine) newLive(p *dag.Plan, run store.Run, only []dag.Task) (*live, error) {
+	env, err := newEnvironment(e, p, &run)
+	if err != nil {
+		return nil, err
+	}
+	return &live{run: machine.New(run.ID, p, only), rec: run, env: env}, nil
 }
 
 // Wait returns when a run has ended and its end is on disk.
@@ -219,6 +248,10 @@ func (e *Engine) Cancel(ctx context.Context, id, by string) error {
 		l := lp.live[id]
 		if l == nil {
 			return fmt.Errorf("run %s: %w", id, store.ErrNotFound)
+		}
+		if l.run.StartedAt().IsZero() {
+			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, "cancelled on request before it started")
+			return nil
 		}
 		lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
 		return nil

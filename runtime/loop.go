@@ -16,6 +16,10 @@ import (
 // errCut is the cause of attempts that are cut off because the engine stops.
 var errCut = errors.New("the engine stops")
 
+// errDrained is the cause of attempts that are ended because they did not end
+// in the time for draining.
+var errDrained = errors.New("the time for draining is over")
+
 // loop owns all live runs. Only the goroutine of Serve touches it.
 type loop struct {
 	e       *Engine
@@ -23,12 +27,16 @@ type loop struct {
 	work    context.Context // done: running attempts are cut
 	workers sync.WaitGroup  // attempts under way
 
-	live     map[string]*live
-	hungry   []*live // may have a task to start, in the order of their turns
-	restless []*live // changed, and may have a task that does not wait for its pool
-	free     int     // slots
-	pools    *pools
-	timers   timers
+	live      map[string]*live
+	flows     map[string]*flow
+	schedules []*scheduled
+	hungry    []*live // may have a task to start, in the order of their turns
+	restless  []*live // changed, and may have a task that does not wait for its pool
+	free      int     // slots
+	pools     *pools
+	timers    timers
+
+	endings []ending // of the last minutes
 
 	touched   []*live // have something to write
 	commands  []issued
@@ -49,6 +57,7 @@ type live struct {
 	events   [][]byte // not yet handed to the committer
 	attempts []store.Attempt
 	touched  bool
+	dropped  bool // ended before it started: the record says it all
 	hungry   bool
 	restless bool
 	active   map[dag.Task]*attempt
@@ -71,16 +80,18 @@ type issued struct {
 // suspended machine are noticed.
 const maxPause = 30 * time.Second
 
-// Serve carries out runs until ctx is done: then it starts nothing more, cuts
-// what runs and returns nil. Cut attempts leave no event, for they did not
-// fail: the next engine that takes over the run deals with them. Another error
-// means that the store could not be written.
+// Serve carries out runs until ctx is done: then it starts nothing more, gives
+// what runs the time of Drain to end, and returns nil. What has not ended by
+// then is ended and recorded as interrupted; without Drain it is cut off at
+// once and leaves no event, for it did not fail. The next engine that takes the
+// run over starts it again. Another error means that the store could not be
+// written.
 func (e *Engine) Serve(ctx context.Context) error {
 	e.init()
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	lp := &loop{
 		e: e, ctx: ctx, work: work,
-		live: map[string]*live{}, free: e.MaxParallel, pools: newPools(e.Pools),
+		live: map[string]*live{}, flows: map[string]*flow{}, free: e.MaxParallel, pools: newPools(e.Pools),
 		commits: make(chan *write, 1), committed: make(chan *write, 1),
 	}
 	// The order of what follows is the way to stop: tell who asks that it is
@@ -99,8 +110,10 @@ func (e *Engine) Serve(ctx context.Context) error {
 func (lp *loop) serve() {
 	wake := time.NewTimer(maxPause)
 	defer wake.Stop()
+	asked := lp.ctx.Done()
+	var drained <-chan time.Time
 	for lp.err == nil {
-		wake.Reset(lp.timers.pause(time.Now()))
+		wake.Reset(lp.pause())
 		select {
 		case do := <-lp.e.inbox:
 			do(lp)
@@ -108,14 +121,43 @@ func (lp *loop) serve() {
 		case w := <-lp.committed:
 			lp.release(w)
 		case <-wake.C:
-		case <-lp.ctx.Done():
+		case <-asked:
+			asked, drained = nil, time.After(lp.e.Drain)
+		case <-drained:
+			lp.interruptAll()
+		}
+		if asked == nil && (lp.e.Drain <= 0 || lp.free == lp.e.MaxParallel) {
 			lp.finish()
 			return
 		}
 		lp.fireTimers()
+		lp.fireSchedules()
 		lp.grant()
 		lp.flush()
 	}
+}
+
+// interruptAll has every attempt ended that the time for draining did not
+// suffice for. It is recorded as interrupted, and runs again with the next
+// engine.
+func (lp *loop) interruptAll() {
+	for _, l := range lp.live {
+		for _, a := range l.active {
+			a.stop(errDrained)
+		}
+	}
+}
+
+// pause gives how long the loop may sleep.
+func (lp *loop) pause() time.Duration {
+	now := time.Now()
+	pause := lp.timers.pause(now)
+	for _, s := range lp.schedules {
+		if !s.wake.IsZero() {
+			pause = min(pause, max(0, s.wake.Sub(now)))
+		}
+	}
+	return pause
 }
 
 // drain takes what else waits in the inbox, so that it is committed together.
@@ -131,12 +173,6 @@ func (lp *loop) drain() {
 }
 
 func (lp *loop) now() time.Time { return timestamp(time.Now()) }
-
-// begin takes in a run that has been stored as queued.
-func (lp *loop) begin(l *live) {
-	lp.adopt(l)
-	lp.apply(l, machine.RunStarted{At: lp.now()})
-}
 
 // adopt makes a run one of those that the loop owns.
 func (lp *loop) adopt(l *live) {
@@ -164,15 +200,20 @@ func (lp *loop) apply(l *live, ev machine.Event) {
 	for _, c := range cmds {
 		lp.commands = append(lp.commands, issued{l, c})
 	}
-	if !l.touched {
-		l.touched = true
-		lp.touched = append(lp.touched, l)
-	}
+	lp.touch(l)
 	if len(l.impatient) > 0 && !l.restless {
 		l.restless = true
 		lp.restless = append(lp.restless, l)
 	}
 	lp.wake(l)
+}
+
+// touch has a run written with the next flush.
+func (lp *loop) touch(l *live) {
+	if !l.touched {
+		l.touched = true
+		lp.touched = append(lp.touched, l)
+	}
 }
 
 // wake has a run asked for a task to start.
@@ -251,6 +292,8 @@ func (lp *loop) act(l *live, c machine.Command) {
 	case machine.Evaluate:
 		lp.apply(l, l.evaluate(c.Task, lp.now()))
 	case machine.EndRun:
+		lp.leave(l)
+		lp.noteEnd(l)
 		if lp.live[l.rec.ID] == l { // else it was retried meanwhile
 			delete(lp.live, l.rec.ID)
 		}
@@ -275,16 +318,18 @@ func (lp *loop) launch(l *live, c machine.StartAttempt) {
 			return // it leaves no event
 		}
 		// The loop takes this, or it is over.
-		_ = lp.e.send(context.WithoutCancel(ctx), func(lp *loop) { lp.ended(l, c, outcome) })
+		drained := errors.Is(context.Cause(ctx), errDrained) && outcome.Stopped
+		_ = lp.e.send(context.WithoutCancel(ctx), func(lp *loop) { lp.ended(l, c, outcome, drained) })
 	})
 }
 
 // ended takes in the outcome of an attempt.
-func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome) {
+func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome, drained bool) {
 	delete(l.active, c.Task)
 	lp.free++
 	lp.givePool(l.run.Plan().Tasks[c.Task].Spec)
 	result := resultOf(o)
+	result.Interrupted = drained
 	if warning := l.askRetryIf(c.Task, &result); warning != "" {
 		o.Warnings = append(o.Warnings, warning)
 	}

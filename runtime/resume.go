@@ -23,6 +23,10 @@ func (e *Engine) Resume(ctx context.Context, id string) error {
 // it: nothing of it starts but what handles a cancel.
 func (e *Engine) ResumeToCancel(ctx context.Context, id, by string) error {
 	return e.resume(ctx, id, func(lp *loop, l *live) {
+		if l.run.StartedAt().IsZero() {
+			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, "cancelled on request before it started")
+			return
+		}
 		lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
 	})
 }
@@ -40,14 +44,16 @@ func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)
 	cut := l.underWay()
 	left := e.endLeftovers(l, cut)
 	return e.ask(ctx, func(lp *loop) error {
-		lp.adopt(l)
+		if l.run.StartedAt().IsZero() {
+			lp.admit(l)
+		} else {
+			lp.adopt(l)
+			lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
+		}
 		for _, c := range l.run.Pending() { // of a state that is stored: no commit to wait for
 			if _, again := c.(machine.StartAttempt); !again {
 				lp.act(l, c)
 			}
-		}
-		if l.run.StartedAt().IsZero() {
-			lp.apply(l, machine.RunStarted{At: lp.now()})
 		}
 		first(lp, l)
 		for i, c := range cut {
@@ -82,6 +88,7 @@ func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
 	}
 	return e.ask(ctx, func(lp *loop) error {
 		lp.adopt(l)
+		lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
 		lp.apply(l, machine.RunRetried{Tasks: ts, At: lp.now()})
 		return nil
 	})

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
+	"net/http"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -75,20 +75,38 @@ cancelled here.`,
 	}
 }
 
-// interrupt asks the process that owns a run to stop it.
+// interrupt asks the process that owns a run to stop it: one that serves by its
+// API, one that only carries out this run as Ctrl-C does.
 func (g *globals) interrupt(run store.Run) error {
-	text, err := os.ReadFile(filepath.Join(g.data, "engines", run.Owner+".lock"))
+	pid, addr, err := runtime.Holder(g.data, run.Owner)
 	if err != nil {
 		return exit{exitFailed, err}
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return exit{exitFailed, fmt.Errorf("the lock file of %s does not hold a process id", run.Owner)}
+	if addr != "" {
+		err = postJSON("http://" + addr + "/api/v1/runs/" + run.ID + "/cancel")
+	} else {
+		err = syscall.Kill(pid, syscall.SIGINT)
 	}
-	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
-		return exit{exitFailed, fmt.Errorf("stop process %d, which owns the run: %w", pid, err)}
+	if err != nil {
+		return exit{exitFailed, fmt.Errorf("stop run %s of process %d: %w", run.ID, pid, err)}
 	}
 	fmt.Fprintf(g.stdout, "run %s is being stopped by process %d\n", run.ID, pid)
+	return nil
+}
+
+// postJSON sends an empty request that changes something.
+func postJSON(url string) error {
+	client := http.Client{Timeout: 10 * time.Second}
+	answer, err := client.Post(url, "application/json", strings.NewReader("{}"))
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode >= 300 {
+		var problem struct{ Detail string }
+		_ = json.NewDecoder(answer.Body).Decode(&problem) // the status says enough
+		return fmt.Errorf("%s %s", answer.Status, problem.Detail)
+	}
 	return nil
 }
 
@@ -108,7 +126,7 @@ func (g *globals) goOn(ctx context.Context, prefix string, maxParallel int, asJS
 	if err != nil {
 		return err
 	}
-	return g.withEngine(func(e *runtime.Engine, st store.Store) error {
+	return g.withEngine(func(e *runtime.Engine, st store.Store, _ *runtime.Claim) error {
 		e.MaxParallel = maxParallel
 		replayed, err := runtime.Replay(ctx, st, run)
 		if err != nil {

@@ -19,6 +19,7 @@ const module = "github.com/ax-scheduler/ax/"
 var mayImport = map[string][]string{
 	"cmd/ax":           {"*"},
 	"runtime":          {"runtime/machine", "runtime/trigger", "runtime/executor", "runtime/reload", "store", "dag", "dsl", "dsl/cron", "dsl/expression"},
+	"runtime/server":   {"runtime", "runtime/machine", "runtime/reload", "store", "dag", "dsl"},
 	"runtime/reload":   {"dag", "dsl"},
 	"runtime/trigger":  {"dag", "dsl", "dsl/cron"},
 	"runtime/executor": {"dag"},

@@ -3,66 +3,68 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ax-scheduler/ax/dsl"
-	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/dsl/lint"
 )
 
 // lintOptions are the flags of `ax lint`.
 type lintOptions struct {
-	format string
-	strict bool
-	info   bool
+	format    string
+	stdinName string
+	explain   string
+	strict    bool
+	info      bool
 }
 
 func lintCommand(g *globals) *cobra.Command {
 	var o lintOptions
+	formats := []string{"text", "json", "github", "sarif"}
 	cmd := &cobra.Command{
 		Use:   "lint [PATH…]",
 		Short: "report what is wrong with workflow files",
-		Long: `Report what is wrong with workflow files. PATH is a file, or a folder whose workflow files
-are all checked; without one it is the workflows folder. The exit code is 1 if there are
-errors (with --strict also for warnings), and 2 if a file could not be read.`,
-		Example: "  ax lint\n  ax lint workflows/nightly.yaml --format json",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if o.format != "text" && o.format != "json" {
-				return fmt.Errorf("--format %q: it is text or json", o.format)
-			}
-			if len(args) == 0 {
+		Long: `Report what is wrong with workflow files. PATH is a file, a folder whose workflow files
+are all checked, or - for standard input; without one it is the workflows folder. The exit
+code is 1 if there are errors (with --strict also for warnings), and 2 if a file could not
+be read.`,
+		Example: "  ax lint\n  ax lint workflows/nightly.yaml --format json\n  ax lint --explain dst-gap",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case cmd.Flags().Changed("explain"):
+				return g.explainRule(o.explain)
+			case !slices.Contains(formats, o.format):
+				return fmt.Errorf("--format %q: it is %s", o.format, strings.Join(formats, ", "))
+			case o.stdinName != "" && !slices.Contains(args, "-"):
+				return errors.New("--stdin-name is for standard input: give - as a path")
+			case len(args) == 0:
 				args = []string{g.workflows}
 			}
 			return g.lint(args, o)
 		},
 	}
-	cmd.Flags().StringVar(&o.format, "format", "text", "text or json")
+	cmd.Flags().StringVar(&o.format, "format", "text", strings.Join(formats, ", "))
+	cmd.Flags().StringVar(&o.stdinName, "stdin-name", "", "path that standard input stands for")
+	cmd.Flags().StringVar(&o.explain, "explain", "", "say what a rule is about, with a bad and a good example")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "warnings make it fail too")
 	cmd.Flags().BoolVar(&o.info, "info", false, "show remarks too, not only errors and warnings")
 	return cmd
 }
 
 func (g *globals) lint(paths []string, o lintOptions) error {
-	files, unread := lintFiles(paths)
-	var ds dsl.Diagnostics
-	sources := map[string]*dsl.Source{}
-	for _, file := range files {
-		f, err := reload.Load(file)
-		if err != nil {
-			unread = append(unread, err)
-			continue
-		}
-		sources[file] = f.Source
-		ds = append(ds, f.Diagnostics...)
-	}
-	ds.Sort()
-	if err := g.printDiagnostics(ds, sources, o); err != nil {
+	in := g.lintInput(paths, o.stdinName)
+	files := in.read(g.stdin)
+	ds := lint.Check(files, lint.Options{Now: time.Now(), Root: os.DirFS("/"), Others: in.others})
+	if err := g.printDiagnostics(ds, files, o); err != nil {
 		return err
 	}
-	if len(unread) > 0 {
-		return exit{exitUsage, errors.Join(unread...)}
+	if len(in.unread) > 0 {
+		return exit{exitUsage, errors.Join(in.unread...)}
 	}
 	for _, d := range ds {
 		if d.Severity == dsl.Error || o.strict && d.Severity == dsl.Warning {
@@ -72,46 +74,41 @@ func (g *globals) lint(paths []string, o lintOptions) error {
 	return nil
 }
 
-// lintFiles lists the files that paths mean, each once, and what could not be
-// read.
-func lintFiles(paths []string) (files []string, unread []error) {
-	seen := map[string]bool{}
-	for _, p := range paths {
-		found := []string{p}
-		info, err := os.Stat(p)
-		if err == nil && info.IsDir() {
-			found, err = reload.Files(p)
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			unread = append(unread, fmt.Errorf("%s: there is no such file or folder", p))
-			continue
-		case err != nil:
-			unread = append(unread, err)
-			continue
-		}
-		for _, f := range found {
-			if !seen[f] {
-				seen[f] = true
-				files = append(files, f)
-			}
-		}
-	}
-	return files, unread
-}
-
-func (g *globals) printDiagnostics(ds dsl.Diagnostics, sources map[string]*dsl.Source, o lintOptions) error {
-	if o.format == "json" {
-		if ds == nil {
-			ds = dsl.Diagnostics{}
-		}
-		return g.printJSON(ds)
-	}
+// printDiagnostics prints in one of the formats. Those that people read leave
+// remarks out, unless they are asked for.
+func (g *globals) printDiagnostics(ds dsl.Diagnostics, files []*lint.File, o lintOptions) error {
 	shown := make(dsl.Diagnostics, 0, len(ds))
 	for _, d := range ds {
-		if d.Severity != dsl.Info || o.info {
+		if d.Severity != dsl.Info || o.info || o.format == "json" || o.format == "sarif" {
 			shown = append(shown, d)
 		}
 	}
+	switch o.format {
+	case "json":
+		return g.printJSON(shown)
+	case "github":
+		return lint.WriteGitHub(g.stdout, shown)
+	case "sarif":
+		return lint.WriteSARIF(g.stdout, shown, versionText())
+	}
+	sources := make(map[string]*dsl.Source, len(files))
+	for _, f := range files {
+		sources[f.Source.File] = f.Source
+	}
 	return dsl.Render(g.stdout, shown, func(file string) *dsl.Source { return sources[file] }, g.colour(g.stdout))
+}
+
+// explainRule prints what there is to say about a rule.
+func (g *globals) explainRule(name string) error {
+	for _, r := range lint.Rules() {
+		if r.Name == name {
+			_, err := fmt.Fprint(g.stdout, r.Explain())
+			return err
+		}
+	}
+	hint := "the rules are " + strings.Join(lint.Names(), ", ")
+	if near := dsl.Nearest(name, lint.Names()); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return fmt.Errorf("there is no rule %q: %s", name, hint)
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +70,7 @@ func (g *globals) next(plan *dag.Plan, o nextOptions) error {
 	dir := filepath.Dir(plan.Workflow.Source.File)
 	rules, err := trigger.Rules(plan, trigger.Options{
 		Zone: zone, Anchor: after,
-		Dates: func(path string) ([]dsl.Date, error) { return readDates(dir, path) },
+		Dates: func(path string) ([]dsl.Date, error) { return trigger.ReadDates(filepath.Join(dir, path)) },
 	})
 	if err != nil {
 		return err
@@ -116,29 +113,4 @@ func coming(rules []trigger.Rule, after time.Time, n int) []comingTick {
 		at[first] = r.Next(at[first])
 	}
 	return ticks
-}
-
-// readDates reads a file with a date a line; # begins a comment.
-func readDates(dir, path string) ([]dsl.Date, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var dates []dsl.Date
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for n := 1; lines.Scan(); n++ {
-		line, _, _ := strings.Cut(lines.Text(), "#")
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		date, err := dsl.ParseDate(line)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
-		}
-		dates = append(dates, date)
-	}
-	return dates, lines.Err()
 }

@@ -41,7 +41,7 @@ func newRoot(w *world) *cobra.Command {
 		return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 	})
 	for _, command := range []func(*globals) *cobra.Command{
-		runCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, retryCommand, cancelCommand,
+		runCommand, serveCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, retryCommand, cancelCommand,
 		graphCommand, nextCommand,
 		initCommand, versionCommand,
 	} {

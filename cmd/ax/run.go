@@ -89,14 +89,14 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	return g.withEngine(func(e *runtime.Engine, _ store.Store) error {
+	return g.withEngine(func(e *runtime.Engine, _ store.Store, _ *runtime.Claim) error {
 		e.MaxParallel, e.Zone = o.maxParallel, zone
 		return g.runToEnd(ctx, e, plan, o.json, func(ctx context.Context) (store.Run, error) { return e.Start(ctx, q) })
 	})
 }
 
 // withEngine makes an engine over the data folder, to be served by this process.
-func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error {
+func (g *globals) withEngine(do func(*runtime.Engine, store.Store, *runtime.Claim) error) error {
 	claim, err := runtime.NewClaim(g.data)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error 
 	}
 	defer st.Close()
 	log := slog.New(slog.NewTextHandler(g.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	return do(&runtime.Engine{Store: st, Data: g.data, Env: g.env, Owner: claim.Owner, Log: log}, st)
+	return do(&runtime.Engine{Store: st, Data: g.data, Env: g.env, Owner: claim.Owner, Log: log}, st, claim)
 }
 
 // request turns the flags into a request for a run.

@@ -72,6 +72,9 @@ func through(tb testing.TB, plan *dag.Plan, end Result) (*Run, int) {
 }
 
 func TestALargeRunGoesThrough(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large")
+	}
 	const large = 100_000
 	for name, plan := range map[string]*dag.Plan{"chain": chain(t, large), "fan": fan(t, large)} {
 		r, events := through(t, plan, Result{})

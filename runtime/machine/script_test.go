@@ -124,7 +124,7 @@ func (s *script) apply(e Event) []Command {
 	before := slices.Clone(s.run.tasks)
 	cmds, err := s.run.Apply(e)
 	if err != nil {
-		s.t.Errorf("%T: %v", e, err)
+		s.t.Fatalf("%T: %v", e, err)
 	}
 	for i, was := range before {
 		s.taken[[2]TaskState{was.state, s.run.tasks[i].state}] = true

@@ -1,7 +1,7 @@
 // Package trigger says when workflows start: pure functions of time over the
 // schedules of a plan.
 //
-// It reads no clock and no file, starts nothing and remembers nothing.
+// It reads no clock, starts nothing and remembers nothing.
 package trigger
 
 import (
@@ -104,6 +104,12 @@ func (r Rule) with(wf *dsl.Workflow, s *dsl.Schedule) (Rule, error) {
 	}
 	r.zone = expr.Location(r.zone)
 	return r, nil
+}
+
+// Anchored gives the rule with another time from which `every` counts.
+func (r Rule) Anchored(at time.Time) Rule {
+	r.anchor = at
+	return r
 }
 
 // Next gives the first time strictly after t at which the rule fires; zero if

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/runtime/server"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// serveOptions are the flags of `ax serve`.
+type serveOptions struct {
+	addr        string
+	timezone    string
+	startup     string
+	maxParallel int
+	onStop      string
+	drain       time.Duration
+	reloadDelay time.Duration
+}
+
+func serveCommand(g *globals) *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "keep the schedules of all workflows in the folder",
+		Long: `Keep the schedules of all workflows in the folder, go on with what a dead engine left, read
+files again when they change, and answer HTTP. SIGTERM starts nothing more and gives what
+runs the time of --drain; a second one ends at once.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.serve(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to answer HTTP at, on the loopback interface")
+	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
+	f.StringVar(&o.startup, "startup", "recover", "unfinished runs of a dead engine: recover or cancel them")
+	f.IntVar(&o.maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
+	f.StringVar(&o.onStop, "on-stop", "drain", "what SIGTERM does with running attempts: drain")
+	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long to wait for running attempts when stopping")
+	f.DurationVar(&o.reloadDelay, "reload-delay", time.Second, "how long a changed file must be quiet before it is read")
+	return cmd
+}
+
+// check refuses values that cannot be.
+func (o serveOptions) check() error {
+	host, _, err := net.SplitHostPort(o.addr)
+	if err != nil {
+		return fmt.Errorf("--addr %q is no address like 127.0.0.1:8080", o.addr)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("--addr %q is not on the loopback interface: without tokens, which this version of ax does not have yet, it would be open to everyone", o.addr)
+	}
+	switch {
+	case o.startup != string(runtime.StartupRecover) && o.startup != string(runtime.StartupCancel):
+		return fmt.Errorf("--startup %q: it is recover or cancel", o.startup)
+	case o.onStop != "drain":
+		return fmt.Errorf("--on-stop %q: this version of ax can only drain", o.onStop)
+	case o.maxParallel < 1:
+		return fmt.Errorf("--max-parallel %d: it is at least 1", o.maxParallel)
+	}
+	return nil
+}
+
+func (g *globals) serve(ctx context.Context, o serveOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	zone, err := zoneNamed(o.timezone)
+	if err != nil {
+		return err
+	}
+	return g.withEngine(func(e *runtime.Engine, st store.Store, claim *runtime.Claim) error {
+		if err := runtime.LockServing(g.data); err != nil {
+			return err
+		}
+		ln, err := net.Listen("tcp", o.addr)
+		if err != nil {
+			return err
+		}
+		if err := claim.Announce(ln.Addr().String()); err != nil {
+			return err
+		}
+		e.MaxParallel, e.Zone, e.Drain = o.maxParallel, zone, max(o.drain, time.Millisecond)
+		e.Log = slog.New(slog.NewTextHandler(g.stderr, nil))
+		sv := &serving{g: g, e: e, st: st, ln: ln, o: o}
+		return sv.run(ctx)
+	})
+}
+
+// serving is one `ax serve`: the engine, the watched folder and the API, which
+// end together.
+type serving struct {
+	g       *globals
+	e       *runtime.Engine
+	st      store.Store
+	ln      net.Listener
+	o       serveOptions
+	catalog atomic.Pointer[reload.Catalog]
+}
+
+func (s *serving) run(ctx context.Context) error {
+	ctx, cancel := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	stopEngine, engineStops := context.WithCancel(context.WithoutCancel(ctx))
+	defer engineStops()
+	engine := make(chan error, 1)
+	go func() { engine <- s.e.Serve(stopEngine) }()
+
+	if err := s.e.Recover(ctx, runtime.Startup(s.o.startup)); err != nil {
+		return exit{exitFailed, err}
+	}
+	ready := make(chan struct{})
+	watching := make(chan error, 1)
+	go func() { watching <- s.watch(ctx, ready) }()
+	select {
+	case <-ready:
+	case err := <-watching:
+		return exit{exitUsage, err}
+	}
+	api := &server.Server{
+		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone,
+		Version: versionText(), Log: s.e.Log, Stopping: func() bool { return ctx.Err() != nil },
+	}
+	answering := make(chan error, 1)
+	go func() { answering <- api.Serve(stopEngine, s.ln) }()
+	s.e.Log.Info("ax serves", "address", "http://"+s.ln.Addr().String(), "workflows", len(s.catalog.Load().Workflows))
+
+	var err error
+	select {
+	case <-ctx.Done():
+		s.e.Log.Info("ax stops: nothing new is started", "drain", s.o.drain)
+		go endAtSecondSignal()
+	case err = <-engine:
+		engine <- nil
+	case err = <-answering:
+		answering <- nil
+	}
+	// The API answers until the engine has ended: it says that ax is stopping.
+	engineDone := s.stopEngine(engineStops, engine)
+	<-answering
+	if err = errors.Join(err, engineDone); err != nil {
+		return exit{exitFailed, err}
+	}
+	return nil
+}
+
+func (s *serving) stopEngine(stop func(), engine <-chan error) error {
+	stop()
+	return <-engine
+}
+
+// watch keeps the engine's workflows those of the folder. ready is closed once
+// the first are loaded.
+func (s *serving) watch(ctx context.Context, ready chan struct{}) error {
+	first := true
+	return reload.Watch(ctx, s.g.workflows, s.o.reloadDelay, s.e.Log, func(c *reload.Catalog) {
+		for _, f := range c.Files {
+			for _, d := range f.Diagnostics {
+				s.e.Log.Warn("a workflow file has a problem", "file", d.File, "line", d.Pos.Line, "severity", d.Severity.String(), "rule", d.Rule, "message", d.Message)
+			}
+		}
+		if err := s.e.Load(ctx, c); err != nil && ctx.Err() == nil {
+			s.e.Log.Error("the workflows could not be loaded", "error", err)
+		}
+		s.catalog.Store(c)
+		if first {
+			first = false
+			close(ready)
+		}
+	})
+}
+
+// endAtSecondSignal ends the process at once. What runs is left to the next
+// start.
+func endAtSecondSignal() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	os.Exit(signalCode(<-signals))
+}

@@ -1,0 +1,75 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/runtime/machine"
+)
+
+// flow is what the loop knows of the runs of one workflow: how many are going,
+// and which wait behind max_active.
+type flow struct {
+	active  []*live // the oldest first
+	waiting []*live // in the order of their turns
+}
+
+func (lp *loop) flow(name string) *flow {
+	f := lp.flows[name]
+	if f == nil {
+		f = &flow{}
+		lp.flows[name] = f
+	}
+	return f
+}
+
+// full tells whether max_active runs of a workflow are going.
+func (f *flow) full(wf *dsl.Workflow) bool {
+	limit := wf.MaxActive.Or(1)
+	return limit > 0 && len(f.active) >= limit
+}
+
+// admit takes in a run that is stored as queued: it starts, or waits for its
+// turn behind max_active.
+func (lp *loop) admit(l *live) {
+	lp.adopt(l)
+	f := lp.flow(l.rec.Workflow)
+	if f.full(l.run.Plan().Workflow) {
+		f.waiting = append(f.waiting, l)
+		return
+	}
+	f.active = append(f.active, l)
+	lp.apply(l, machine.RunStarted{At: lp.now()})
+}
+
+// next lets the runs start that an ended or dropped one was in the way of.
+func (lp *loop) next(name string) {
+	f := lp.flow(name)
+	for len(f.waiting) > 0 && !f.full(f.waiting[0].run.Plan().Workflow) && lp.ctx.Err() == nil {
+		l := f.waiting[0]
+		f.waiting = f.waiting[1:]
+		f.active = append(f.active, l)
+		lp.apply(l, machine.RunStarted{At: lp.now()})
+	}
+	if len(f.active)+len(f.waiting) == 0 {
+		delete(lp.flows, name)
+	}
+}
+
+// leave takes a run that has ended out of its workflow.
+func (lp *loop) leave(l *live) {
+	f := lp.flow(l.rec.Workflow)
+	f.active = slices.DeleteFunc(f.active, func(o *live) bool { return o == l })
+	lp.next(l.rec.Workflow)
+}
+
+// drop ends a run that has not started. It has no events, so that its record
+// alone says what became of it.
+func (lp *loop) drop(l *live, state machine.RunState, reason machine.Reason, why string) {
+	f := lp.flow(l.rec.Workflow)
+	f.waiting = slices.DeleteFunc(f.waiting, func(o *live) bool { return o == l })
+	l.rec.State, l.rec.Reason, l.rec.Error, l.rec.FinishedAt = state, reason, why, lp.now()
+	l.dropped = true
+	lp.touch(l)
+	lp.commands = append(lp.commands, issued{l, machine.EndRun{}})
+}

@@ -1,0 +1,89 @@
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime/machine"
+)
+
+// rateWindow is how far back the success rate looks.
+const rateWindow = 5 * time.Minute
+
+// Health is how an engine does.
+type Health struct {
+	Queued      int     // runs that wait for others of their workflow
+	Active      int     // attempts under way
+	SuccessRate float64 // of the runs that ended in the last five minutes; 1 where none did
+	Trouble     string  // why nothing new is started; empty where all is well
+}
+
+// Health tells how the engine does. It fails where the loop does not answer.
+func (e *Engine) Health(ctx context.Context) (Health, error) {
+	e.init()
+	var h Health
+	err := e.ask(ctx, func(lp *loop) error {
+		h = lp.health()
+		return nil
+	})
+	if t := e.trouble.Load(); t != nil {
+		h.Trouble = *t
+	}
+	return h, err
+}
+
+// NextTicks gives for each workflow when its schedules start it next; it has no
+// entry for those that nothing starts.
+func (e *Engine) NextTicks(ctx context.Context) (map[string]time.Time, error) {
+	e.init()
+	next := map[string]time.Time{}
+	err := e.ask(ctx, func(lp *loop) error {
+		for _, s := range lp.schedules {
+			name := s.file.Workflow.Name.V
+			if at, ok := next[name]; !s.wake.IsZero() && (!ok || s.wake.Before(at)) {
+				next[name] = s.wake
+			}
+		}
+		return nil
+	})
+	return next, err
+}
+
+// ending is the end of one run.
+type ending struct {
+	at time.Time
+	ok bool
+}
+
+func (lp *loop) health() Health {
+	h := Health{SuccessRate: 1, Active: lp.e.MaxParallel - lp.free}
+	for _, f := range lp.flows {
+		h.Queued += len(f.waiting)
+	}
+	lp.forgetEndings()
+	if n := len(lp.endings); n > 0 {
+		good := 0
+		for _, e := range lp.endings {
+			if e.ok {
+				good++
+			}
+		}
+		h.SuccessRate = float64(good) / float64(n)
+	}
+	return h
+}
+
+// noteEnd remembers the end of a run for the success rate.
+func (lp *loop) noteEnd(l *live) {
+	lp.forgetEndings()
+	lp.endings = append(lp.endings, ending{lp.now(), l.rec.State == machine.RunSucceeded})
+}
+
+func (lp *loop) forgetEndings() {
+	oldest := lp.now().Add(-rateWindow)
+	old := 0
+	for old < len(lp.endings) && lp.endings[old].at.Before(oldest) {
+		old++
+	}
+	lp.endings = lp.endings[old:]
+}

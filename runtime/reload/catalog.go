@@ -1,0 +1,163 @@
+package reload
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// Catalog is the set of workflows that a folder holds at one time. It does not
+// change; Scan makes the next one from it.
+type Catalog struct {
+	Workflows map[string]*File // by name: the last version of each that compiled
+	Files     []Found          // by path in byte order
+	// Wait is how long to wait before the next scan for files that were not read
+	// because they had changed just now; zero for none.
+	Wait time.Duration
+}
+
+// Found is one file of the folder.
+type Found struct {
+	Path        string
+	Name        string // of the workflow that it is loaded as; empty if it is not
+	Stale       bool   // the workflow is an older version, because this one has errors
+	Diagnostics dsl.Diagnostics
+
+	stamp   stamp
+	changed time.Time // when the stamp was seen to be new, while the file is not read yet
+	first   time.Time // the first such change
+	loaded  *File     // the last version that compiled
+	hash    string    // of the text that the diagnostics are about
+}
+
+// stamp tells whether a file may have changed.
+type stamp struct {
+	size  int64
+	mtime time.Time
+	inode uint64
+}
+
+// longestWait is how long a file that goes on changing is left unread.
+const longestWait = 5 * time.Second
+
+// Scan reads a folder. What has not changed since old, which is nil at first, is
+// not read again; a file that has changed is read once it has been quiet for
+// delay, or after five seconds. A file that does not compile keeps its last good
+// version; of two files with one name, the one that is loaded already stays, at
+// first the one whose path comes first. A folder that is not there holds nothing.
+func Scan(dir string, old *Catalog, now time.Time, delay time.Duration) (*Catalog, error) {
+	paths, err := Files(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	c := &Catalog{Workflows: map[string]*File{}}
+	before := map[string]*Found{}
+	if old == nil {
+		delay = 0
+	} else {
+		for i := range old.Files {
+			before[old.Files[i].Path] = &old.Files[i]
+		}
+	}
+	for _, path := range paths {
+		if f, ok := look(path, before[path], now, delay); ok {
+			if !f.changed.IsZero() {
+				c.Wait = delay / 2
+			}
+			c.Files = append(c.Files, f)
+		}
+	}
+	c.name(before)
+	return c, nil
+}
+
+// look gives what is known of a file by now; false if it has gone.
+func look(path string, before *Found, now time.Time, delay time.Duration) (Found, bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Found{}, false
+	}
+	f := Found{Path: path}
+	if before != nil {
+		f = *before
+	}
+	seen := stamp{info.Size(), info.ModTime(), inodeOf(info)}
+	if seen != f.stamp {
+		f.stamp, f.changed = seen, now
+		if f.first.IsZero() {
+			f.first = now
+		}
+	}
+	if f.changed.IsZero() || now.Sub(f.changed) < delay && now.Sub(f.first) < longestWait {
+		return f, true
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Diagnostics = dsl.Diagnostics{{File: path, Rule: "syntax", Severity: dsl.Error, Message: "the file cannot be read: " + err.Error(), Hint: "check its permissions"}}
+		return f, true // looked at again with the next scan
+	}
+	f.changed, f.first = time.Time{}, time.Time{}
+	if src := dsl.NewSource(path, text); src.Hash() != f.hash {
+		file := Compile(path, text)
+		f.hash, f.Diagnostics = src.Hash(), file.Diagnostics
+		if file.Plan != nil {
+			f.loaded = file
+		}
+	}
+	return f, true
+}
+
+// name decides which file each name means.
+func (c *Catalog) name(before map[string]*Found) {
+	order := make([]*Found, 0, len(c.Files))
+	for i := range c.Files {
+		order = append(order, &c.Files[i])
+	}
+	// Who has the name already comes first; then the path decides.
+	slices.SortStableFunc(order, func(a, b *Found) int {
+		if x, y := holds(before[a.Path], a), holds(before[b.Path], b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	for _, f := range order {
+		f.Name, f.Stale = "", false
+		f.Diagnostics = slices.DeleteFunc(slices.Clone(f.Diagnostics), func(d dsl.Diagnostic) bool { return d.Rule == "duplicate-workflow" })
+		if f.loaded == nil {
+			continue
+		}
+		name := f.loaded.Workflow.Name
+		if other := c.Workflows[name.V]; other != nil {
+			f.Diagnostics = append(f.Diagnostics, f.loaded.Source.Diagnostic("duplicate-workflow", dsl.Error, name.Pos,
+				"a workflow \""+name.V+"\" is loaded from "+other.Source.File+" already", "give it another name"))
+			continue
+		}
+		c.Workflows[name.V] = f.loaded
+		f.Name, f.Stale = name.V, f.loaded.Source.Hash() != f.hash
+	}
+}
+
+func holds(before, now *Found) bool {
+	return before != nil && before.Name != "" && now.loaded != nil && before.Name == now.loaded.Workflow.Name.V
+}
+
+// Same tells whether two catalogs hold the same workflows and diagnostics.
+func (c *Catalog) Same(o *Catalog) bool {
+	if o == nil || len(c.Workflows) != len(o.Workflows) || len(c.Files) != len(o.Files) {
+		return false
+	}
+	for name, f := range c.Workflows {
+		if o.Workflows[name] != f {
+			return false
+		}
+	}
+	return slices.EqualFunc(c.Files, o.Files, func(a, b Found) bool { return a.Path == b.Path && a.hash == b.hash && a.Name == b.Name })
+}

@@ -1,0 +1,130 @@
+package reload
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// The pauses between scans that nothing asked for: they find what file systems
+// do not tell of, and everything where there are no events at all.
+const (
+	scanPause = 30 * time.Second
+	pollPause = 2 * time.Second
+)
+
+// Watch calls changed with the first catalog of a folder, and with the next one
+// whenever its workflows or diagnostics have changed, until ctx is done. Events
+// of the file system are taken as hints to look, never as facts.
+func Watch(ctx context.Context, dir string, delay time.Duration, log *slog.Logger, changed func(*Catalog)) error {
+	catalog, err := Scan(dir, nil, time.Now(), delay)
+	if err != nil {
+		return err
+	}
+	changed(catalog)
+	w := &watcher{dir: dir}
+	if w.events, err = fsnotify.NewWatcher(); err != nil {
+		log.Warn("file system events cannot be had: the workflows folder is polled", "error", err)
+	} else {
+		defer w.events.Close()
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		w.watchFolders()
+		timer.Reset(w.pause(catalog))
+		if !w.wait(ctx, timer) {
+			return nil
+		}
+		next, err := Scan(dir, catalog, time.Now(), delay)
+		if err != nil {
+			log.Error("the workflows folder cannot be read: what is loaded stays", "error", err)
+			continue
+		}
+		if !next.Same(catalog) {
+			changed(next)
+		}
+		catalog = next
+	}
+}
+
+type watcher struct {
+	dir    string
+	events *fsnotify.Watcher // nil where there are none
+}
+
+// watchFolders adds the folders that are not watched yet. A folder that was
+// moved away and back is another one, and is added again.
+func (w *watcher) watchFolders() {
+	if w.events == nil {
+		return
+	}
+	have := map[string]bool{}
+	for _, path := range w.events.WatchList() {
+		have[path] = true
+	}
+	// The parent tells when the folder itself comes and goes.
+	for _, dir := range append(foldersIn(w.dir), filepath.Dir(filepath.Clean(w.dir))) {
+		if !have[dir] {
+			_ = w.events.Add(dir) // what cannot be watched is found by the next scan
+		}
+	}
+}
+
+func foldersIn(root string) []string {
+	var dirs []string
+	_ = filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs = append(dirs, filepath.Clean(path))
+		}
+		return nil
+	})
+	return dirs
+}
+
+func (w *watcher) pause(c *Catalog) time.Duration {
+	switch {
+	case c.Wait > 0:
+		return c.Wait
+	case w.events == nil:
+		return pollPause
+	}
+	return scanPause
+}
+
+// wait returns when there is a reason to look; false once ctx is done.
+func (w *watcher) wait(ctx context.Context, timer *time.Timer) bool {
+	var events chan fsnotify.Event
+	var errs chan error
+	if w.events != nil {
+		events, errs = w.events.Events, w.events.Errors
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+	case <-errs: // too many events at once, for one: look at everything
+	case <-events:
+		settle(ctx, events)
+	}
+	return true
+}
+
+// settle takes what else has happened at the same time.
+func settle(ctx context.Context, events <-chan fsnotify.Event) {
+	quiet := time.NewTimer(20 * time.Millisecond)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-events:
+		case <-quiet.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/runtime/trigger"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// scheduled is one rule that the loop waits for.
+type scheduled struct {
+	file  *reload.File
+	rule  trigger.Rule
+	last  time.Time // the last tick that is in the ledger, or when the schedule was loaded
+	wake  time.Time // when the next tick is due, behind its jitter
+	delay time.Duration
+}
+
+// Load sets the workflows whose schedules the engine keeps from now on. A
+// schedule that it had before goes on from its last tick.
+func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
+	e.init()
+	var all []*scheduled
+	for _, file := range c.Workflows {
+		ss, err := e.schedulesOf(ctx, file)
+		if err != nil {
+			// The file has changed since it was checked, or a file it names has.
+			e.Log.Error("the schedules of a workflow cannot be kept", "workflow", file.Workflow.Name.V, "error", err)
+			continue
+		}
+		all = append(all, ss...)
+	}
+	return e.ask(ctx, func(lp *loop) error {
+		lp.load(all)
+		return nil
+	})
+}
+
+// schedulesOf gives the schedules of one workflow with where each stands in the
+// ledger. One that the ledger does not know is written into it, so that what is
+// missed from now on can be caught up, and so that `every` keeps its pace.
+func (e *Engine) schedulesOf(ctx context.Context, file *reload.File) ([]*scheduled, error) {
+	wf := file.Workflow
+	zone := e.Zone
+	if zone == nil {
+		zone = time.Local
+	}
+	spans, err := e.Store.Schedules(ctx, wf.Name.V)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]store.Span, len(spans))
+	for _, s := range spans {
+		known[s.Schedule] = s
+	}
+	now := timestamp(time.Now())
+	rules, err := trigger.Rules(file.Plan, trigger.Options{Zone: zone, Anchor: now, Dates: func(path string) ([]dsl.Date, error) {
+		return trigger.ReadDates(filepath.Join(filepath.Dir(wf.Source.File), path))
+	}})
+	if err != nil {
+		return nil, err
+	}
+	var all []*scheduled
+	for _, r := range rules {
+		s := &scheduled{file: file, rule: r, last: now, delay: trigger.Delay(wf)}
+		if k, ok := known[s.id()]; ok {
+			s.last = k.Last
+			s.rule = s.rule.Anchored(k.First)
+		} else if err := e.Store.Commit(ctx, &store.Batch{Ticks: []store.Tick{{
+			Workflow: wf.Name.V, Schedule: s.id(), At: now, Outcome: store.TickLoaded, Reason: "the schedule was loaded for the first time",
+		}}}); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// id identifies a schedule within its workflow: as written, and for which tasks.
+func (s *scheduled) id() string {
+	id := s.rule.Schedule
+	for i, t := range s.rule.Tasks {
+		if i == 0 {
+			id += " of "
+		} else {
+			id += ","
+		}
+		id += t
+	}
+	return id
+}
+
+// load replaces the schedules. One that is there already keeps its place: its
+// last tick may not be in the ledger yet.
+func (lp *loop) load(all []*scheduled) {
+	before := map[string]*scheduled{}
+	for _, s := range lp.schedules {
+		before[s.file.Workflow.Name.V+"\x00"+s.id()] = s
+	}
+	for _, s := range all {
+		if b := before[s.file.Workflow.Name.V+"\x00"+s.id()]; b != nil && b.last.After(s.last) {
+			s.last = b.last
+		}
+		s.arm()
+	}
+	lp.schedules = all
+}
+
+// arm computes when the schedule is due next.
+func (s *scheduled) arm() {
+	s.wake = s.rule.Next(s.last)
+	if !s.wake.IsZero() {
+		s.wake = s.wake.Add(s.delay)
+	}
+}
+
+// fireSchedules deals with every tick that is due.
+func (lp *loop) fireSchedules() {
+	if lp.ctx.Err() != nil {
+		return
+	}
+	now := lp.now()
+	for _, s := range lp.schedules {
+		if s.wake.IsZero() || s.wake.After(now) {
+			continue
+		}
+		ticks := s.rule.Due(s.file.Workflow, s.last, now.Add(-s.delay))
+		if len(ticks) == 0 { // the clock was set back
+			s.arm()
+			continue
+		}
+		s.last = ticks[len(ticks)-1].At
+		s.arm()
+		lp.settleTicks(s, ticks)
+	}
+}
+
+// settleTicks writes what becomes of due ticks, each fired one in one
+// transaction with its run, and then takes the runs in.
+func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {
+	e, now := lp.e, lp.now()
+	var batches []*pendingTick
+	var lost []store.Tick
+	for _, t := range ticks {
+		tick := store.Tick{Workflow: s.file.Workflow.Name.V, Schedule: s.id(), At: t.At, Reason: t.Reason}
+		switch t.Fate {
+		case trigger.Missed:
+			tick.Outcome = store.TickMissed
+			lost = append(lost, tick)
+		case trigger.Merged:
+			tick.Outcome = store.TickMerged
+			lost = append(lost, tick)
+		case trigger.Fire:
+			batches = append(batches, lp.fire(s, t, tick, now))
+		}
+	}
+	lp.workers.Go(func() {
+		ctx := context.WithoutCancel(lp.ctx)
+		if len(lost) > 0 {
+			if err := e.Store.Commit(ctx, &store.Batch{Ticks: lost}); err != nil && !errors.Is(err, store.ErrConflict) {
+				e.Log.Error("missed ticks could not be recorded", "workflow", s.file.Workflow.Name.V, "error", err)
+			}
+		}
+		for _, b := range batches {
+			e.commitTick(ctx, b)
+		}
+	})
+}
+
+// pendingTick is a tick that starts a run, or is skipped, and is not stored yet.
+type pendingTick struct {
+	tick store.Tick
+	run  store.Run
+	plan *dag.Plan
+	only []dag.Task
+}
+
+// fire makes the run of a tick, by the overlap rule of its workflow.
+func (lp *loop) fire(s *scheduled, t trigger.Tick, tick store.Tick, now time.Time) *pendingTick {
+	wf := s.file.Workflow
+	p := &pendingTick{tick: tick, plan: s.file.Plan}
+	if len(s.rule.Roots) > 0 {
+		p.only = s.file.Plan.Members(s.rule.Roots...)
+	}
+	given := map[string]string{}
+	for _, f := range s.rule.Params {
+		given[f.Name.V] = f.Value.V
+	}
+	p.run = lp.e.newRun(Request{
+		Plan: s.file.Plan, Only: p.only, Params: given, Trigger: store.TriggerSchedule, ScheduledFor: t.At,
+	}, now)
+	p.run.IntervalFrom, p.run.IntervalTo = t.From, t.To
+	p.tick.Outcome, p.tick.RunID = store.TickFired, p.run.ID
+	f := lp.flow(wf.Name.V)
+	if !f.full(wf) {
+		return p
+	}
+	switch wf.Overlap.V {
+	case dsl.OverlapSkip:
+		other := f.active[0].rec.ID
+		p.run.State, p.run.Reason, p.run.FinishedAt = machine.RunSkipped, machine.ReasonOverlap, now
+		p.run.Error = "run " + other + " was still going"
+		p.tick.Outcome, p.tick.Reason = store.TickSkipped, p.run.Error
+	case dsl.OverlapBufferOne:
+		for _, l := range append([]*live(nil), f.waiting...) {
+			if l.rec.Trigger == store.TriggerSchedule {
+				lp.drop(l, machine.RunSkipped, machine.ReasonOverlap, "a newer tick took its place while it waited")
+			}
+		}
+	case dsl.OverlapReplace:
+		lp.apply(f.active[0], machine.CancelRequested{By: "overlap: replace", At: now})
+	}
+	return p
+}
+
+// commitTick stores a tick with its run, and hands the run to the loop.
+func (e *Engine) commitTick(ctx context.Context, p *pendingTick) {
+	var l *live
+	params, err := checkParams(p.plan.Workflow, p.run.Params)
+	if err == nil {
+		p.run.Params = params
+		l, err = e.newLive(p.plan, p.run, p.only)
+	}
+	if err != nil {
+		p.run.State, p.run.Reason, p.run.Error = machine.RunFailed, machine.ReasonStartError, err.Error()
+		p.run.FinishedAt = p.run.CreatedAt
+	}
+	err = e.Store.Commit(ctx, &store.Batch{
+		Versions: []store.Version{versionOf(p.plan, p.run.CreatedAt)}, Create: []store.Run{p.run}, Ticks: []store.Tick{p.tick},
+	})
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return // the tick is in the ledger: it has had its run
+	case err != nil:
+		e.Log.Error("a tick could not be stored", "workflow", p.run.Workflow, "at", p.tick.At, "error", err)
+		return
+	case p.run.State.Final():
+		e.publish(Update{Run: p.run})
+		return
+	}
+	_ = e.send(ctx, func(lp *loop) { lp.admit(l) }) // or the next engine takes it up
+}

@@ -1,0 +1,169 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/store"
+)
+
+func catalog(t testing.TB, text string) *reload.Catalog {
+	t.Helper()
+	f := reload.Compile("flow.yaml", []byte(text))
+	if f.Plan == nil {
+		t.Fatal(f.Diagnostics)
+	}
+	return &reload.Catalog{Workflows: map[string]*reload.File{f.Workflow.Name.V: f}}
+}
+
+func load(ctx context.Context, t testing.TB, e *runtime.Engine, text string) {
+	t.Helper()
+	if err := e.Load(ctx, catalog(t, text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ledger gives the ticks of a workflow, by their time after the start.
+func ledger(ctx context.Context, t testing.TB, e *runtime.Engine, x *script) []string {
+	t.Helper()
+	ticks, err := e.Store.Ticks(ctx, "flow", time.Time{}, x.t0.AddDate(10, 0, 0), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, tick := range ticks {
+		if tick.Outcome != store.TickLoaded {
+			got = append(got, fmt.Sprintf("%s %s", tick.At.Sub(x.t0), tick.Outcome))
+		}
+	}
+	return got
+}
+
+// runsOf gives the runs of a workflow, oldest first, by their scheduled time.
+func runsOf(ctx context.Context, t testing.TB, e *runtime.Engine, x *script) []string {
+	t.Helper()
+	runs, err := e.Store.Runs(ctx, store.RunFilter{Workflow: "flow", Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range slices.Backward(runs) {
+		got = append(got, fmt.Sprintf("%s %s", r.ScheduledFor.Sub(x.t0), r.State))
+	}
+	return got
+}
+
+func TestEveryTickHasItsRunAndItsRow(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Minute}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		load(ctx, t, e, "name: flow\nevery: 10m\ntasks:\n  a: {run: x}\n")
+		time.Sleep(35 * time.Minute)
+		equal(t, ledger(ctx, t, e, x), []string{"10m0s fired", "20m0s fired", "30m0s fired"})
+		equal(t, runsOf(ctx, t, e, x), []string{"10m0s succeeded", "20m0s succeeded", "30m0s succeeded"})
+		equal(t, x.notes, []string{"10m0s a#1 start", "11m0s a#1 end", "20m0s a#1 start", "21m0s a#1 end", "30m0s a#1 start", "31m0s a#1 end"})
+	})
+}
+
+func TestTheOverlapRuleDecidesOverATickWhileARunIsGoing(t *testing.T) {
+	for _, c := range []struct {
+		overlap string
+		runs    []string
+	}{
+		{"skip", []string{"10m0s succeeded", "20m0s skipped", "30m0s skipped", "40m0s running", "50m0s skipped"}},
+		{"buffer_one", []string{"10m0s succeeded", "20m0s skipped", "30m0s running", "40m0s skipped", "50m0s queued"}},
+		{"queue", []string{"10m0s succeeded", "20m0s running", "30m0s queued", "40m0s queued", "50m0s queued"}},
+		{"replace", []string{"10m0s cancelled", "20m0s cancelled", "30m0s cancelled", "40m0s cancelled", "50m0s running"}},
+	} {
+		x := &script{took: map[string]time.Duration{"a": 25 * time.Minute}}
+		inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+			load(ctx, t, e, "name: flow\nevery: 10m\noverlap: "+c.overlap+"\ntasks:\n  a: {run: x}\n")
+			time.Sleep(51 * time.Minute)
+			if got := runsOf(ctx, t, e, x); !slices.Equal(got, c.runs) {
+				t.Errorf("overlap: %s: got %q, want %q", c.overlap, got, c.runs)
+			}
+		})
+	}
+}
+
+func TestAManualRunBeyondMaxActiveWaitsAndCanBeCancelled(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Hour}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		p := plan(t, "name: flow\ntasks:\n  a: {run: x}\n")
+		var ids []string
+		for range 3 {
+			run, err := e.Start(ctx, runtime.Request{Plan: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, run.ID)
+			time.Sleep(time.Minute)
+		}
+		equal(t, runsOf(ctx, t, e, x), []string{"0s running", "1m0s queued", "2m0s queued"})
+		if err := e.Cancel(ctx, ids[1], "a test"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Wait(ctx, ids[1]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Wait(ctx, ids[2]); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, runsOf(ctx, t, e, x), []string{"0s succeeded", "1m0s cancelled", "2m0s succeeded"})
+		equal(t, x.notes, []string{"0s a#1 start", "1h0m0s a#1 end", "1h0m0s a#1 start", "2h0m0s a#1 end"})
+	})
+}
+
+func TestWhatWasMissedWhileNoEngineRanIsTreatedByCatchup(t *testing.T) {
+	x := &script{}
+	text := "name: flow\nevery: 10m\ncatchup: %s\nmax_active: 0\ntasks:\n  a: {run: x}\n"
+	for _, c := range []struct {
+		catchup string
+		want    []string
+	}{
+		{"latest", []string{"10m0s fired", "20m0s missed", "30m0s missed", "40m0s fired", "50m0s fired"}},
+		{"none", []string{"10m0s fired", "20m0s missed", "30m0s missed", "40m0s missed", "50m0s fired"}},
+		{"all", []string{"10m0s fired", "20m0s fired", "30m0s fired", "40m0s fired", "50m0s fired"}},
+		{"merge", []string{"10m0s fired", "20m0s merged", "30m0s merged", "40m0s fired", "50m0s fired"}},
+	} {
+		flow := fmt.Sprintf(text, c.catchup)
+		succession(t, x,
+			func(ctx context.Context, e *runtime.Engine) {
+				load(ctx, t, e, flow)
+				time.Sleep(15 * time.Minute)
+			},
+			func(ctx context.Context, e *runtime.Engine) { // an engine without the workflow: an outage
+				time.Sleep(30 * time.Minute)
+			},
+			func(ctx context.Context, e *runtime.Engine) {
+				load(ctx, t, e, flow)
+				time.Sleep(6 * time.Minute)
+				if got := ledger(ctx, t, e, x); !slices.Equal(got, c.want) {
+					t.Errorf("catchup: %s: got %q, want %q", c.catchup, got, c.want)
+				}
+			})
+	}
+}
+
+func TestAReloadNeitherLosesNorDoublesATickNorMovesThePace(t *testing.T) {
+	x := &script{}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		for i := range 200 {
+			load(ctx, t, e, fmt.Sprintf("name: flow\nevery: 10s\ntasks:\n  a: {run: x}\n# edit %d\n", i))
+			time.Sleep(time.Second)
+		}
+		var want []string
+		for i := 1; i <= 19; i++ {
+			want = append(want, fmt.Sprintf("%s fired", time.Duration(i)*10*time.Second))
+		}
+		got := ledger(ctx, t, e, x)
+		equal(t, got[:19], want)
+		if len(got) > 20 {
+			t.Errorf("there are %d ticks in 200 s", len(got))
+		}
+	})
+}

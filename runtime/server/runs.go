@@ -1,0 +1,223 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+type startInput struct {
+	nameInput
+	Body struct {
+		Params       map[string]any `json:"params,omitempty" doc:"strings, numbers or booleans by name"`
+		ScheduledFor time.Time      `json:"scheduled_for,omitempty" doc:"the time that the run stands for; default now"`
+		Key          string         `json:"key,omitempty" maxLength:"256" doc:"a repeated request with one key gives the first run"`
+	}
+}
+
+type runAnswer struct {
+	Status int
+	Body   runtime.Report
+}
+
+type idInput struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+type runsInput struct {
+	Workflow string `query:"workflow"`
+	State    string `query:"state"`
+	Limit    int    `query:"limit" default:"100"`
+	Cursor   string `query:"cursor"`
+}
+
+func (s *Server) runs(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "start-run", Method: http.MethodPost, Path: "/api/v1/workflows/{name}/runs",
+		Summary: "Start a run", DefaultStatus: http.StatusCreated,
+	}, s.start)
+	huma.Get(api, "/api/v1/runs", s.listRuns)
+	huma.Get(api, "/api/v1/runs/{id}", func(ctx context.Context, in *idInput) (*runAnswer, error) {
+		return s.report(ctx, in.ID, http.StatusOK)
+	})
+	huma.Register(api, huma.Operation{
+		OperationID: "cancel-run", Method: http.MethodPost, Path: "/api/v1/runs/{id}/cancel",
+		Summary: "Stop a run, or keep it from starting", DefaultStatus: http.StatusAccepted,
+	}, s.cancel)
+	huma.Register(api, huma.Operation{
+		OperationID: "retry-run", Method: http.MethodPost, Path: "/api/v1/runs/{id}/retry",
+		Summary: "Run again what failed or was skipped", DefaultStatus: http.StatusAccepted,
+	}, s.retry)
+}
+
+func (s *Server) start(ctx context.Context, in *startInput) (*runAnswer, error) {
+	if s.Stopping() {
+		return nil, huma.Error503ServiceUnavailable("ax is stopping")
+	}
+	file, err := s.workflow(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	params, err := texts(in.Body.Params)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	run, err := s.Engine.Start(ctx, runtime.Request{
+		Plan: file.Plan, Params: params, Trigger: store.TriggerAPI, ScheduledFor: in.Body.ScheduledFor, Key: in.Body.Key,
+	})
+	switch {
+	case errors.Is(err, runtime.ErrRefused):
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	case err != nil:
+		return nil, s.problem(err)
+	}
+	return s.report(ctx, run.ID, http.StatusCreated)
+}
+
+// texts gives parameters as text: numbers as they are usually written.
+func texts(params map[string]any) (map[string]string, error) {
+	out := make(map[string]string, len(params))
+	for name, v := range params {
+		switch v := v.(type) {
+		case string:
+			out[name] = v
+		case bool:
+			out[name] = strconv.FormatBool(v)
+		case float64:
+			out[name] = strconv.FormatFloat(v, 'f', -1, 64)
+		default:
+			return nil, fmt.Errorf("parameter %q is not a string, a number or a boolean", name)
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) report(ctx context.Context, id string, status int) (*runAnswer, error) {
+	rep, err := runtime.ReadReport(ctx, s.Store, id)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &runAnswer{status, rep}, nil
+}
+
+var cursor = regexp.MustCompile(`^[0-9a-z]{1,64}$`)
+
+func (s *Server) listRuns(ctx context.Context, in *runsInput) (*list[runtime.Report], error) {
+	f := store.RunFilter{Workflow: in.Workflow, Limit: min(max(in.Limit, 1), store.MaxLimit)}
+	if in.State != "" {
+		state, err := machine.ParseRunState(in.State)
+		if err != nil {
+			return nil, huma.Error400BadRequest(err.Error())
+		}
+		f.States = []machine.RunState{state}
+	}
+	if in.Cursor != "" {
+		if !cursor.MatchString(in.Cursor) {
+			return nil, huma.Error400BadRequest("the cursor is none that this server gave")
+		}
+		if _, err := s.Store.Run(ctx, in.Cursor); err != nil {
+			return nil, huma.Error400BadRequest("the cursor is none that this server gave")
+		}
+		f.Before = in.Cursor
+	}
+	runs, err := s.Store.Runs(ctx, f)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	next := ""
+	if len(runs) == f.Limit {
+		next = runs[len(runs)-1].ID
+	}
+	return listOf(reports(runs), next), nil
+}
+
+func (s *Server) cancel(ctx context.Context, in *idInput) (*runAnswer, error) {
+	run, err := s.Store.Run(ctx, in.ID)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	if run.State.Final() {
+		return nil, huma.Error409Conflict(fmt.Sprintf("run %s has ended: it is %s", run.ID, run.State))
+	}
+	if err := s.Engine.Cancel(ctx, run.ID, "the API"); err != nil {
+		return nil, s.problem(err)
+	}
+	return s.report(ctx, run.ID, http.StatusAccepted)
+}
+
+func (s *Server) retry(ctx context.Context, in *idInput) (*runAnswer, error) {
+	run, err := s.Store.Run(ctx, in.ID)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	if !run.State.Final() {
+		return nil, huma.Error409Conflict(fmt.Sprintf("run %s has not ended: it is %s", run.ID, run.State))
+	}
+	if err := s.Engine.Retry(ctx, run.ID, nil); err != nil {
+		return nil, s.problem(err)
+	}
+	return s.report(ctx, run.ID, http.StatusAccepted)
+}
+
+// taskLog gives the stored bytes of an attempt's log. The file is found by the
+// record of the attempt, never by what the request says.
+func (s *Server) taskLog(w http.ResponseWriter, r *http.Request) {
+	path, err := s.logOf(r)
+	if err != nil {
+		refuse(w, http.StatusNotFound, err.Error())
+		return
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		refuse(w, http.StatusNotFound, "the log is not there any more")
+		return
+	}
+	defer f.Close()
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.Copy(w, f) // the client may go away
+}
+
+func (s *Server) logOf(r *http.Request) (string, error) {
+	id, task := r.PathValue("id"), r.PathValue("task")
+	run, err := s.Store.Run(r.Context(), id)
+	if err != nil {
+		return "", fmt.Errorf("there is no run %q", id)
+	}
+	version, err := s.Store.Version(r.Context(), run.Version)
+	if err != nil {
+		return "", err
+	}
+	index := slices.Index(version.Tasks, task)
+	if index < 0 {
+		return "", fmt.Errorf("run %s has no task %q", id, task)
+	}
+	attempts, err := s.Store.Attempts(r.Context(), id)
+	if err != nil {
+		return "", err
+	}
+	wanted, _ := strconv.Atoi(r.URL.Query().Get("attempt")) // 0 for the last
+	path := ""
+	for _, a := range attempts {
+		if a.Index == index && (wanted == 0 || a.Number == wanted) {
+			path = filepath.Join(s.Data, filepath.FromSlash(a.Log))
+		}
+	}
+	if path == "" {
+		return "", fmt.Errorf("task %q of run %s has no such attempt", task, id)
+	}
+	return path, nil
+}

@@ -1,0 +1,106 @@
+// Package server is the HTTP side of a serving engine: an API for commands and
+// scripts.
+//
+// It asks the engine and the store and decides nothing. No part of a request
+// ever becomes the path of a file.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// The limits of a request (DETAILS.md, "HTTP").
+const (
+	maxBody       = 1 << 20
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+)
+
+// Server answers HTTP for one engine. Its fields are set before use.
+type Server struct {
+	Engine  *runtime.Engine
+	Store   store.Store
+	Data    string                 // folder of the logs
+	Catalog func() *reload.Catalog // what is loaded now
+	Zone    *time.Location         // of workflows without `timezone`
+	Version string
+	Log     *slog.Logger
+
+	// Stopping tells that the engine takes no more requests.
+	Stopping func() bool
+}
+
+// Serve answers on a listener until ctx is done.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	srv := &http.Server{
+		Handler:           guard(ln.Addr(), s.Handler()),
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+	}
+	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
+	defer stop()
+	if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Handler gives the routes without the guard that Serve puts before them.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	config := huma.DefaultConfig("ax", s.Version)
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "/api/v1/openapi", "", ""
+	config.CreateHooks = nil // no links to schemas in answers
+	api := humago.New(mux, config)
+	s.health(api)
+	s.workflows(api)
+	s.runs(api)
+	mux.HandleFunc("GET /api/v1/runs/{id}/tasks/{task}/log", s.taskLog)
+	return mux
+}
+
+// list is the form of every list.
+type list[T any] struct {
+	Body struct {
+		Items      []T    `json:"items"`
+		NextCursor string `json:"next_cursor"`
+	}
+}
+
+func listOf[T any](items []T, next string) *list[T] {
+	l := &list[T]{}
+	l.Body.Items, l.Body.NextCursor = items, next
+	if items == nil {
+		l.Body.Items = []T{}
+	}
+	return l
+}
+
+// problem turns an error into an answer: the one place where that is decided.
+func (s *Server) problem(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrNotFound):
+		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, store.ErrConflict):
+		return huma.Error409Conflict(err.Error())
+	case errors.Is(err, runtime.ErrStopped):
+		return huma.Error503ServiceUnavailable(err.Error())
+	}
+	s.Log.Error("a request failed", "error", err)
+	return huma.Error500InternalServerError("see the log of ax")
+}

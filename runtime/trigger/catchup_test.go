@@ -1,0 +1,71 @@
+package trigger_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/runtime/trigger"
+)
+
+func due(t *testing.T, keys, last, now string) []string {
+	t.Helper()
+	wf, ds := dsl.Parse("f.yaml", []byte("name: f\ncron: \"0 * * * *\"\ntimezone: UTC\n"+keys+"tasks:\n  a: {run: x}\n"))
+	if ds.Errors() {
+		t.Fatal(ds)
+	}
+	p, _ := dag.Compile(wf)
+	rs, err := trigger.Rules(p, trigger.Options{Zone: time.UTC})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, tick := range rs[0].Due(wf, at(t, last), at(t, now)) {
+		fate := []string{"fire", "missed", "merged"}[tick.Fate]
+		if tick.Fate == trigger.Fire {
+			fate += fmt.Sprintf(" %s-%s", tick.From.Format("15:04"), tick.To.Format("15:04"))
+		}
+		got = append(got, tick.At.Format("15:04 ")+fate)
+	}
+	return got
+}
+
+func TestTicksAreTreatedByCatchup(t *testing.T) {
+	for _, c := range []struct {
+		name, keys, last, now string
+		want                  []string
+	}{
+		{"on time", "", "2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z", []string{"11:00 fire 10:00-11:00"}},
+		{"none is due", "", "2026-01-01T10:00:00Z", "2026-01-01T10:59:59Z", nil},
+		{"a late one alone is run by default", "", "2026-01-01T10:00:00Z", "2026-01-01T11:30:00Z", []string{"11:00 fire 10:00-11:00"}},
+		{"of many missed the latest", "", "2026-01-01T10:00:00Z", "2026-01-01T13:30:00Z",
+			[]string{"11:00 missed", "12:00 missed", "13:00 fire 12:00-13:00"}},
+		{"none of them", "catchup: none\n", "2026-01-01T10:00:00Z", "2026-01-01T13:30:00Z",
+			[]string{"11:00 missed", "12:00 missed", "13:00 missed"}},
+		{"none, but the last is on time", "catchup: none\n", "2026-01-01T10:00:00Z", "2026-01-01T13:00:01Z",
+			[]string{"11:00 missed", "12:00 missed", "13:00 fire 12:00-13:00"}},
+		{"all", "catchup: all\n", "2026-01-01T10:00:00Z", "2026-01-01T12:30:00Z",
+			[]string{"11:00 fire 10:00-11:00", "12:00 fire 11:00-12:00"}},
+		{"merged into one interval", "catchup: merge\n", "2026-01-01T10:00:00Z", "2026-01-01T13:30:00Z",
+			[]string{"11:00 merged", "12:00 merged", "13:00 fire 10:00-13:00"}},
+		{"all within the window", "catchup: all\ncatchup_window: 2h\n", "2026-01-01T10:00:00Z", "2026-01-01T13:30:00Z",
+			[]string{"11:00 missed", "12:00 fire 11:00-12:00", "13:00 fire 12:00-13:00"}},
+		{"merged within the window", "catchup: merge\ncatchup_window: 2h\n", "2026-01-01T10:00:00Z", "2026-01-01T13:30:00Z",
+			[]string{"11:00 missed", "12:00 merged", "13:00 fire 11:00-13:00"}},
+	} {
+		if got := due(t, c.keys, c.last, c.now); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestJitterIsAFixedShare(t *testing.T) {
+	wf, _ := dsl.Parse("f.yaml", []byte("name: f\njitter: 10m\ntasks:\n  a: {run: x}\n"))
+	d := trigger.Delay(wf)
+	if d <= 0 || d > 10*time.Minute || d != trigger.Delay(wf) {
+		t.Errorf("the delay is %s", d)
+	}
+}
