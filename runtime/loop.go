@@ -182,6 +182,7 @@ func (lp *loop) adopt(l *live) {
 		lp.e.Log.Warn("pool has different slots in different places: the smallest holds", "pool", name, "workflow", l.rec.Workflow)
 	}
 	lp.live[l.rec.ID] = l
+	lp.wake(l) // it may have come with ready tasks
 }
 
 // apply feeds one event to a run. What follows is written with the next flush.

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,4 +182,53 @@ tasks:
 			equal(t, states(reportOf(ctx, t, e, id)), []string{"a cancelled cancelled", "b cancelled cancelled", "tidy succeeded"})
 			equal(t, x.notes, []string{"0s a#1 start", "1m0s a#1 end", "1m0s tidy#1 start", "1m0s tidy#1 end"})
 		})
+}
+
+func TestADrainedEngineLeavesReadyTasksForTheNext(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": 3 * time.Minute, "long": time.Hour}}
+	synctest.Test(t, func(t *testing.T) {
+		x.t0 = time.Now()
+		s, data := &store.Memory{}, t.TempDir()
+		serve := func(owner string, do func(ctx context.Context, e *runtime.Engine)) {
+			e := &runtime.Engine{Store: s, Executor: x, Data: data, Zone: time.UTC, Owner: owner, Drain: 5 * time.Minute}
+			ctx, stop := context.WithCancel(t.Context())
+			served := make(chan error, 1)
+			go func() { served <- e.Serve(ctx) }()
+			do(t.Context(), e)
+			stop()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		}
+		var id string
+		serve("a", func(ctx context.Context, e *runtime.Engine) {
+			run, err := e.Start(ctx, runtime.Request{Plan: plan(t, "name: flow\ntasks:\n  a: {run: x}\n  b: {run: x, depends_on: a}\n  long: {run: x}\n")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id = run.ID
+			time.Sleep(time.Minute)
+		})
+		rep, err := runtime.ReadReport(t.Context(), s, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, states(rep), []string{"a succeeded", "b ready", "long ready interrupted"})
+		if got := time.Since(x.t0); got != 6*time.Minute {
+			t.Errorf("the engine stopped after %s, want the minute and the time for draining", got)
+		}
+		serve("b", func(ctx context.Context, e *runtime.Engine) {
+			if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Wait(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		})
+		// Sorted, for the order of what starts at one moment is open.
+		equal(t, slices.Sorted(slices.Values(x.notes)), []string{
+			"0s a#1 start", "0s long#1 start", "1h6m0s long#2 end", "3m0s a#1 end",
+			"6m0s b#1 end", "6m0s b#1 start", "6m0s long#1 end", "6m0s long#2 start",
+		})
+	})
 }

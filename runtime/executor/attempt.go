@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -18,41 +17,34 @@ const markVariable = "AX_PROCESS_OF"
 // usualPath is what a login gives where nothing else is said.
 const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// environment is Env with the last of each key, the usual PATH if there is none, and PWD, AX_OUTPUT and the mark. It
-// fails for an entry that is no "KEY=value".
-func (a *Attempt) environment() ([]string, error) {
+// environment is Env with the last of each key, the usual PATH if there is none, and PWD, AX_OUTPUT and the mark. What is
+// no "KEY=value" is left as it is: the engine may have inherited it.
+func (a *Attempt) environment() []string {
 	mark := a.mark()
 	if outer := os.Getenv(markVariable); outer != "" {
 		mark = outer + " " + mark
 	}
 	env := make([]string, 0, len(a.Env)+4)
 	at := make(map[string]int, len(a.Env)+4)
-	put := func(entry string) bool {
-		key, ok := envKey(entry)
-		if !ok {
-			return false
-		}
+	put := func(entry string) {
+		key, _, _ := strings.Cut(entry, "=")
 		if i, there := at[key]; there {
 			env[i] = entry
-		} else {
-			at[key] = len(env)
-			env = append(env, entry)
+			return
 		}
-		return true
+		at[key] = len(env)
+		env = append(env, entry)
 	}
 	for _, entry := range a.Env {
-		if !put(entry) {
-			return nil, fmt.Errorf("environment entry %q has no name before a %q: write KEY=value", entry, "=")
-		}
+		put(entry)
 	}
 	if _, there := at["PATH"]; !there {
 		put("PATH=" + usualPath)
 	}
-	// A stale PWD of the engine would mislead programs that trust it.
-	put("PWD=" + a.Dir)
+	put("PWD=" + a.Dir) // the engine's would mislead programs that trust it
 	put("AX_OUTPUT=" + a.outputPath())
 	put(markVariable + "=" + mark)
-	return env, nil
+	return env
 }
 
 // mark names the attempt in the environment of its processes; it has no space.
@@ -67,15 +59,6 @@ func (a *Attempt) scratchFile(kind string) string {
 }
 
 func (a *Attempt) outputPath() string { return a.scratchFile("output") }
-
-// envKey is the name in "KEY=value".
-func envKey(entry string) (string, bool) {
-	i := strings.IndexByte(entry, '=')
-	if i <= 0 {
-		return "", false
-	}
-	return entry[:i], true
-}
 
 // lookupEnv returns the value of the last entry with the key.
 func lookupEnv(env []string, key string) string {

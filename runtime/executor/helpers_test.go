@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,18 +74,25 @@ func writeProgram(t testing.TB, path, text string, mode os.FileMode) {
 	}
 }
 
+// startByOSExec starts a process from a thread that then ends, so that it becomes a child of the first thread, as
+// orphans do.
 func startByOSExec(t *testing.T, argv ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
-	if err := cmd.Start(); err != nil {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		started <- cmd.Start()
+	}()
+	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
 	return cmd
 }
 
-func commandFor(a Attempt, env []string, script string) *exec.Cmd {
+func commandFor(a Attempt, script string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-c", script)
-	cmd.Dir, cmd.Env = a.Dir, env
+	cmd.Dir, cmd.Env = a.Dir, a.environment()
 	return cmd
 }
 

@@ -63,3 +63,18 @@ func TestALongProcFileIsReadWhole(t *testing.T) {
 		t.Errorf("%d bytes of %d, error %v", len(got), len(want), err)
 	}
 }
+
+func TestTheTreeThatThisProcessIsInLeavesItOut(t *testing.T) {
+	self, ok := readProcess(os.Getpid())
+	parent, ok2 := readProcess(os.Getppid())
+	if !ok || !ok2 {
+		t.Skip("the parent is outside of this container")
+	}
+	found := map[int]int{}
+	for _, p := range withDescendants([]process{parent, parent, self}) {
+		found[p.pid]++
+	}
+	if found[self.pid] != 0 || found[parent.pid] != 1 {
+		t.Errorf("this process is there %d times, its parent %d times", found[self.pid], found[parent.pid])
+	}
+}

@@ -22,14 +22,11 @@ var devNull = sync.OnceValues(func() (*os.File, error) { return os.Open(os.DevNu
 
 // run starts argv as the attempt's main process, waits for its end or stops it, and ends what it left.
 func (a *Attempt) run(ctx context.Context, o *Outcome, argv []string) {
-	env, err := a.environment()
-	if err == nil {
-		err = a.prepareOutput()
-	}
-	if err != nil {
+	if err := a.prepareOutput(); err != nil {
 		o.StartError = err.Error()
 		return
 	}
+	env := a.environment()
 	out, err := openSink(a)
 	if err != nil {
 		o.StartError = fmt.Sprintf("the log could not be opened: %v", err)
@@ -37,7 +34,7 @@ func (a *Attempt) run(ctx context.Context, o *Outcome, argv []string) {
 	}
 	c, err := a.start(o, argv, env, out)
 	if err != nil {
-		out.finish()
+		_ = out.finish()
 		o.StartError = a.explain(err, argv, env)
 		return
 	}

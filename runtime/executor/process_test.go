@@ -209,7 +209,7 @@ func TestDescriptorsAreSealedOneByOneOnOldSystems(t *testing.T) {
 func TestTheEnvironmentIsTheAttemptsAlone(t *testing.T) {
 	t.Setenv("FROM_ENGINE", "leaked")
 	a := newAttempt(t, Command{Argv: []string{"env"}})
-	a.Env = []string{"TWICE=first", "PATH=" + os.Getenv("PATH"), "PWD=/elsewhere", "ODD=a=b\nc \xff", "TWICE=last", "EMPTY="}
+	a.Env = []string{"TWICE=first", "PATH=" + os.Getenv("PATH"), "PWD=/elsewhere", "ODD=a=b\nc \xff", "TWICE=last", "EMPTY=", "=odd", "WITHOUT"}
 	wantExit(t, execute(a), 0)
 	log := string(readLog(t, a))
 	for _, want := range []string{"TWICE=last\n", "ODD=a=b\nc \xff\n", "EMPTY=\n", "PWD=" + a.Dir + "\n", "AX_OUTPUT=" + a.outputPath() + "\n"} {

@@ -96,7 +96,7 @@ func tooBig(argv, env []string) string {
 		weigh(s, fmt.Sprintf("argument %d", i))
 	}
 	for _, s := range env {
-		key, _ := envKey(s)
+		key, _, _ := strings.Cut(s, "=")
 		weigh(s, fmt.Sprintf("variable %q", key))
 	}
 	if largest >= oneStringLimit {
@@ -115,7 +115,7 @@ func hasNUL(argv, env []string) string {
 	}
 	for _, s := range env {
 		if strings.Contains(s, "\x00") {
-			key, _ := envKey(s)
+			key, _, _ := strings.Cut(s, "=")
 			return fmt.Sprintf(text, fmt.Sprintf("variable %q", key))
 		}
 	}

@@ -333,6 +333,7 @@ func TestChildrenOfOSExecAreLeftAlone(t *testing.T) {
 	// One that is dead and not waited for, and one that is alive.
 	dead, alive := startByOSExec(t, "true"), startByOSExec(t, "sleep", "300")
 	eventually(t, "it is a zombie", func() bool { p, ok := readProcess(dead.Process.Pid); return ok && p.dead })
+	eventually(t, "both are looked at", func() bool { return len(kin.strangers()) == 2 })
 	a := newAttempt(t, sh("(setsid sleep 300 &)"))
 	wantExit(t, execute(a), 0)
 	kin.look()
@@ -346,6 +347,31 @@ func TestChildrenOfOSExecAreLeftAlone(t *testing.T) {
 		t.Error(err)
 	}
 	_ = alive.Wait()
+}
+
+func TestASignalReachesNoOtherProcessOfThatNumber(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T) {
+		cmd := startByOSExec(t, "sleep", "300")
+		p, ok := readProcess(cmd.Process.Pid)
+		if !ok {
+			t.Fatal("it is not there")
+		}
+		earlier := p
+		earlier.start--
+		if !kin.send(earlier, syscall.SIGKILL) {
+			t.Error("what is gone counts as out of reach")
+		}
+		if !kin.send(p, syscall.SIGTERM) {
+			t.Error("it is out of reach")
+		}
+		err := cmd.Wait()
+		if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
+			t.Errorf("it ended with %v", err)
+		}
+		if !kin.send(p, syscall.SIGKILL) {
+			t.Error("what is reaped counts as out of reach")
+		}
+	})
 }
 
 func TestWhatCannotBeKilledIsNamedAndNotWaitedFor(t *testing.T) {
@@ -466,11 +492,7 @@ func TestWhatADeadEngineLeftIsEnded(t *testing.T) {
 		gone := newAttempt(t, nil)
 		script := `trap '' TERM; setsid sh -c 'echo $$ >> pids; while :; do sleep 0.05; done' & setsid env -i sleep 300 & echo $! >> pids`
 		for _, x := range []Attempt{a, other} {
-			env, err := x.environment()
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd := commandFor(x, env, script)
+			cmd := commandFor(x, script)
 			log, err := openLog(x.Log)
 			if err != nil {
 				t.Fatal(err)

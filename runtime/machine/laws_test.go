@@ -149,8 +149,13 @@ func (w *world) commandsAgree(before, cmds []Command) {
 		if !slices.Contains(pending, c) && !idle {
 			w.Fatalf("%T%+v was asked for and is not pending\n%s", c, c, w.history())
 		}
-		if c == (EndRun{}) {
+		switch c.(type) {
+		case EndRun:
 			w.ends++
+		case StartAttempt, Evaluate:
+			if slices.Contains(before, c) {
+				w.Fatalf("%T%+v was asked for twice\n%s", c, c, w.history())
+			}
 		}
 	}
 	if (w.ends == 1) != w.model.ended || w.ends > 1 {

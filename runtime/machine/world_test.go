@@ -28,7 +28,8 @@ type world struct {
 	ends   int     // EndRun since the last retry
 	seen   []TaskView
 
-	calm    bool
+	calm    bool // nothing but ends of attempts
+	crashes bool // the engine does not live long
 	retried bool // by the event that is looked at
 }
 
@@ -52,7 +53,7 @@ func newWorld(t *rapid.T) *world {
 	w := &world{T: t, now: epoch}
 	w.wf, w.plan = drawFlow(t)
 	w.only = drawOnly(t, w.plan)
-	w.calm = chance(t, 2, "calm")
+	w.calm, w.crashes = chance(t, 2, "calm"), chance(t, 6, "crashes")
 	w.model = newModel("r1", w.wf, w.only)
 	w.run, w.shadow = New("r1", w.plan, w.only), New("r1", w.plan, w.only)
 	w.laws(nil, nil)
@@ -109,7 +110,11 @@ func (w *world) moves() (moves []func()) {
 			})
 		case s.state == Running:
 			moves = append(moves, func() {
-				w.happens(AttemptEnded{t, s.attempt, drawResult(w.T, s.stop != ReasonNone), w.tick()})
+				r := drawResult(w.T, s.stop != ReasonNone)
+				if w.crashes && chance(w.T, 2, "crash") {
+					r = Result{Interrupted: true}
+				}
+				w.happens(AttemptEnded{t, s.attempt, r, w.tick()})
 			})
 		case s.state == Ready && w.wf.Tasks[i].Pool != nil && w.wf.Tasks[i].Pool.Busy.V == dsl.BusySkip && full[poolOf(&w.wf.Tasks[i])]:
 			moves = append(moves, func() { w.happens(PoolBusy{t, w.tick()}) })

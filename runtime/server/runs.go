@@ -21,7 +21,7 @@ import (
 )
 
 type startInput struct {
-	nameInput
+	Name string `path:"name" maxLength:"64"`
 	Body struct {
 		Params       map[string]any `json:"params,omitempty" doc:"strings, numbers or booleans by name"`
 		ScheduledFor time.Time      `json:"scheduled_for,omitempty" doc:"the time that the run stands for; default now"`

@@ -28,16 +28,16 @@ const (
 	Merged      // part of the run of the last one
 )
 
-// lateness is how late a tick may be noticed and still count as on time: the
-// longest sleep of an engine, twice.
-const lateness = time.Minute
+// lateness is how late a tick may be noticed and still count as on time: an
+// engine on a busy machine is late, one that is later has been away.
+const lateness = 5 * time.Second
 
 // defaultWindow is how old a missed tick may be and still be run (DSL.md).
 const defaultWindow = 24 * time.Hour
 
 // Due gives every tick of a rule after last and up to now, oldest first, and
-// what is to become of each by the workflow's catchup: the last one fires if it
-// is on time; those before it, and it too if it is late, were missed.
+// what is to become of each: those on time fire, the others were missed and are
+// treated by the workflow's catchup.
 func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
 	var ticks []Tick
 	for at := r.Next(last); !at.IsZero() && !at.After(now); at = r.Next(at) {
@@ -49,37 +49,35 @@ func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
 		}
 		ticks = append(ticks, Tick{At: at, From: from, To: at})
 	}
-	late := len(ticks) > 1 || len(ticks) == 1 && now.Sub(ticks[0].At) > lateness
-	if late {
-		catchUp(ticks, wf, now)
-	}
+	catchUp(ticks, wf, now)
 	return ticks
 }
 
+// catchUp decides over the ticks that were missed. They stand before those that
+// are on time.
 func catchUp(ticks []Tick, wf *dsl.Workflow, now time.Time) {
+	missed := 0
+	for missed < len(ticks) && now.Sub(ticks[missed].At) > lateness {
+		missed++
+	}
 	window := wf.CatchupWindow.Or(defaultWindow)
-	newest := len(ticks) - 1
-	for i := range ticks {
-		t := &ticks[i]
+	merged := -1 // the first of those that the last missed one stands for
+	for i := range ticks[:missed] {
+		t, last := &ticks[i], i == missed-1
 		switch {
-		case i == newest && now.Sub(t.At) <= lateness && wf.Catchup.V != dsl.CatchupMerge:
-			// on time, whatever came before
 		case now.Sub(t.At) > window:
 			t.Fate, t.Reason = Missed, "older than catchup_window"
 		case wf.Catchup.V == dsl.CatchupNone:
 			t.Fate, t.Reason = Missed, "missed while the engine was down, and catchup is none"
-		case wf.Catchup.V == dsl.CatchupLatest && i < newest:
+		case wf.Catchup.V == dsl.CatchupLatest && !last:
 			t.Fate, t.Reason = Missed, "missed while the engine was down, and catchup is latest"
-		case wf.Catchup.V == dsl.CatchupMerge && i < newest:
+		case wf.Catchup.V == dsl.CatchupMerge && !last:
 			t.Fate, t.Reason = Merged, "its interval is part of the run of the last tick that was missed"
-		}
-	}
-	if wf.Catchup.V == dsl.CatchupMerge && ticks[newest].Fate == Fire {
-		for i := range ticks {
-			if ticks[i].Fate == Merged {
-				ticks[newest].From = ticks[i].From
-				return
+			if merged < 0 {
+				merged = i
 			}
+		case wf.Catchup.V == dsl.CatchupMerge && merged >= 0:
+			t.From = ticks[merged].From
 		}
 	}
 }
