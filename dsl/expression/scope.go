@@ -1,0 +1,127 @@
+package expression
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// roots are the words that a name can begin with, in the order in which the
+// manual has them.
+var roots = []string{"params", "env", "secrets", "run", "tasks", "item", "index"}
+
+// Scope says which names an expression may use. It does not change; what is
+// derived from it shares its tables.
+type Scope struct {
+	*declared
+	roots []string             // what is on offer here
+	self  string               // the task it is for
+	final func(id string) bool // which tasks have surely ended by then
+}
+
+// declared is what a workflow declares, for all scopes of it.
+type declared struct {
+	params  map[string]dsl.ParamType
+	secrets map[string]bool
+	tasks   map[string]bool
+
+	paramNames, secretNames, taskIDs []string // in file order, for hints
+}
+
+// NewScope makes the scope of the workflow as a whole: its parameters, secrets,
+// environment and the run, but no task and no item.
+func NewScope(wf *dsl.Workflow) *Scope {
+	d := &declared{
+		params:  make(map[string]dsl.ParamType, len(wf.Params)),
+		secrets: make(map[string]bool, len(wf.Secrets)),
+		tasks:   make(map[string]bool, len(wf.Tasks)),
+	}
+	for _, p := range wf.Params {
+		d.params[p.Name.V] = p.Type.V
+		d.paramNames = append(d.paramNames, p.Name.V)
+	}
+	for _, s := range wf.Secrets {
+		d.secrets[s.Name.V] = true
+		d.secretNames = append(d.secretNames, s.Name.V)
+	}
+	for i := range wf.Tasks {
+		d.tasks[wf.Tasks[i].ID.V] = true
+		d.taskIDs = append(d.taskIDs, wf.Tasks[i].ID.V)
+	}
+	return &Scope{declared: d, roots: roots[:4]}
+}
+
+// ForTask gives the scope within one task. The function tells which tasks are
+// surely final when the expression is evaluated: for most keys the upstreams of
+// the task, for retry.if the task itself as well, whose last attempt it asks
+// about. It may be nil. The item and its index are there in a foreach.
+func (s *Scope) ForTask(id string, final func(id string) bool, foreach bool) *Scope {
+	t := *s
+	t.self, t.final = id, final
+	t.roots = roots[:5]
+	if foreach {
+		t.roots = roots
+	}
+	return &t
+}
+
+// Only gives a scope with just some of the roots of names, for places where the
+// others have no value yet: Only("run", "env").
+func (s *Scope) Only(some ...string) *Scope {
+	t := *s
+	t.roots = slices.DeleteFunc(slices.Clone(s.roots), func(r string) bool { return !slices.Contains(some, r) })
+	return &t
+}
+
+func (s *Scope) offers(root string) bool { return slices.Contains(s.roots, root) }
+
+// declares tells whether there is a name under a root.
+func (s *Scope) declares(root, name string) bool {
+	switch root {
+	case "params":
+		_, ok := s.params[name]
+		return ok
+	case "secrets":
+		return s.secrets[name]
+	}
+	return s.tasks[name]
+}
+
+// elsewhere guesses what an unknown word was meant to be.
+func (s *Scope) elsewhere(word string) string {
+	switch {
+	case s.params[word] != "":
+		return meant("params." + word)
+	case s.tasks[word]:
+		return meant("tasks." + word)
+	case s.secrets[word]:
+		return meant("secrets." + word)
+	}
+	names := slices.Concat(s.roots, functionNames)
+	return meant(dsl.Nearest(word, names))
+}
+
+// meant is the hint that suggests a word; none for no word.
+func meant(word string) string {
+	if word == "" {
+		return ""
+	}
+	return "did you mean " + strconv.Quote(word) + "?"
+}
+
+// Reference is one name that an expression uses: the parts of it, such as
+// "tasks", "load", "outputs", "rows".
+type Reference []string
+
+// Root gives the first part of a reference.
+func (r Reference) Root() string { return r[0] }
+
+// Name gives the second part: of a parameter, variable, secret, field of the
+// run or task; empty for item and index.
+func (r Reference) Name() string {
+	if len(r) < 2 {
+		return ""
+	}
+	return r[1]
+}

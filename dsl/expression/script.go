@@ -1,0 +1,228 @@
+package expression
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// Shell says who reads a script.
+type Shell uint8
+
+// The readers of scripts. Only the shells may have expressions in theirs.
+const (
+	Other Shell = iota
+	Sh          // whatever /bin/sh is: dash, busybox, bash
+	Bash
+)
+
+// ShellOf tells from the argv list of a task's shell who reads its scripts; an
+// empty list is sh.
+func ShellOf(argv []string) Shell {
+	if len(argv) == 0 {
+		return Sh
+	}
+	switch path.Base(argv[0]) {
+	case "sh", "dash", "ash":
+		return Sh
+	case "bash":
+		return Bash
+	}
+	return Other
+}
+
+// Script is a script in which every expression has become a reference to a
+// variable, quoted as its place needs: the value arrives as one word, byte for
+// byte, and is never read as shell. It does not change.
+type Script struct {
+	text string
+	vars []scriptVariable
+}
+
+type scriptVariable struct {
+	name    string
+	program *Program
+}
+
+// CompileScript compiles the expressions of a script and finds out how each of
+// them has to be quoted. All faults are given; the script is of use only if
+// there is none. A script without expressions is not even looked at: see
+// CheckScript. Expressions in comments mean nothing.
+func CompileScript(shell Shell, text string, scope *Scope) (*Script, Errors) {
+	if !strings.Contains(text, "${{") {
+		return &Script{text: text}, nil
+	}
+	list, unclosed := split(text)
+	if unclosed != nil {
+		return &Script{text: text}, Errors{unclosed}
+	}
+	stands, fault := survey(shell, text, list)
+	if fault != nil {
+		return &Script{text: text}, Errors{fault}
+	}
+	s, out := &Script{}, strings.Builder{}
+	var faults Errors
+	prefix, names, from := variablePrefix(text), map[string]string{}, 0
+	for i, e := range list {
+		if stands[i].fault != nil {
+			faults = append(faults, stands[i].fault)
+			continue
+		}
+		if stands[i].form == comment {
+			continue
+		}
+		name, known := names[e.Text]
+		if !known {
+			p, err := compileAt(e, scope)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			name = prefix + strconv.Itoa(len(names)+1)
+			names[e.Text] = name
+			s.vars = append(s.vars, scriptVariable{name, p})
+		}
+		out.WriteString(text[from:e.Start])
+		out.WriteString(stands[i].form.reference(name))
+		from = e.End
+	}
+	out.WriteString(text[from:])
+	s.text = out.String()
+	return s, faults
+}
+
+// variablePrefix begins the names of the variables such that the script has
+// none that begins so.
+func variablePrefix(text string) string {
+	prefix := "AX_EXPR_"
+	for strings.Contains(text, prefix) {
+		prefix += "_"
+	}
+	return prefix
+}
+
+// Text gives the script that is to be run.
+func (s *Script) Text() string { return s.text }
+
+// References gives the names that the expressions use, in order.
+func (s *Script) References() []Reference {
+	var all []Reference
+	for _, v := range s.vars {
+		all = append(all, v.program.refs...)
+	}
+	return all
+}
+
+// Env gives the variables that the script refers to, as NAME=value; their names
+// begin with AX_EXPR_. The error is an *Error: the first expression that has no
+// value.
+func (s *Script) Env(values *Values) ([]string, error) {
+	vars := make([]string, 0, len(s.vars))
+	for _, v := range s.vars {
+		text, err := v.program.text(values)
+		if err == nil {
+			at := v.program.body.at
+			err = noNUL(text, place{at.from + v.program.by, at.to + v.program.by}, "the value")
+		}
+		if err != nil {
+			return nil, err
+		}
+		vars = append(vars, v.name+"="+text)
+	}
+	return vars, nil
+}
+
+// CheckScript gives the first fault in the shell syntax of a script, nil where
+// there is none and for other readers than the shells.
+func CheckScript(shell Shell, text string) *Error {
+	list, unclosed := split(text)
+	if shell == Other || unclosed != nil {
+		return nil
+	}
+	_, fault := parseScript(shell.variant(), text, list)
+	return fault
+}
+
+func (s Shell) variant() syntax.LangVariant {
+	if s == Bash {
+		return syntax.LangBash
+	}
+	return syntax.LangPOSIX
+}
+
+// masked gives a script in which each expression is a plain word of the same
+// length, so that offsets stay. The first character is one that no shell knows.
+func masked(text string, list []dsl.Expression, first string) string {
+	var b strings.Builder
+	from := 0
+	for _, e := range list {
+		b.WriteString(text[from:e.Start])
+		b.WriteString(first)
+		for range e.End - e.Start - len(first) {
+			b.WriteByte('x')
+		}
+		from = e.End
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// strange is a character for private use: it is no part of a name, so that
+// `$a${{ b }}` remains the variable a and something behind it.
+const strange = "\ue000"
+
+// parseScript reads a script. Where only an expression makes it unreadable, the
+// fault is the expression's.
+func parseScript(lang syntax.LangVariant, text string, list []dsl.Expression) (*syntax.File, *Error) {
+	read := func(first string) (*syntax.File, error) {
+		return syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true)).
+			Parse(strings.NewReader(masked(text, list, first)), "")
+	}
+	file, err := read(strange)
+	if err == nil {
+		return file, nil
+	}
+	if _, plain := read("x"); plain != nil {
+		return nil, shellFault(plain, text)
+	}
+	at, _, _ := shellError(err)
+	guilty := list[0]
+	for _, e := range list {
+		if e.Start <= at {
+			guilty = e
+		}
+	}
+	return nil, place{guilty.Start, guilty.End}.bad("an expression cannot stand here", viaEnv)
+}
+
+// shellError takes the parser's errors apart.
+func shellError(err error) (offset int, message, hint string) {
+	var p syntax.ParseError
+	var l syntax.LangError
+	switch {
+	case errors.As(err, &p):
+		return int(p.Pos.Offset()), strings.ReplaceAll(p.Text, "`", `"`), ""
+	case errors.As(err, &l):
+		verb := " is"
+		if strings.HasSuffix(l.Feature, "s") {
+			verb = " are"
+		}
+		return int(l.Pos.Offset()), strings.ReplaceAll(l.Feature, "`", `"`) + verb + " not available in sh", "set shell: bash"
+	}
+	return 0, err.Error(), ""
+}
+
+// mask is what the parser saw in place of an expression.
+var mask = regexp.MustCompile("x{5,}")
+
+func shellFault(err error, text string) *Error {
+	at, message, hint := shellError(err)
+	at = min(at, len(text))
+	return place{at, at + wordWidth(text[at:])}.fault(ShellSyntax, mask.ReplaceAllString(message, "$${{ … }}"), hint)
+}

@@ -1,0 +1,186 @@
+package expression
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// form is how an expression in a script has to be written.
+type form uint8
+
+const (
+	unknown form = iota
+	bare         // outside of quotes: it brings its own
+	quoted       // where the shell expands, but does not split
+	comment      // it is left as it is
+)
+
+// reference gives the expansion of a variable.
+func (f form) reference(name string) string {
+	if f == quoted {
+		return "${" + name + "}"
+	}
+	return `"${` + name + `}"`
+}
+
+// stand is where one expression stands: its form, or why it cannot stand there.
+type stand struct {
+	form  form
+	fault *Error
+}
+
+const (
+	viaEnv     = "pass the value through env: and use the variable"
+	viaAssign  = "assign it to a variable before: x=${{ … }}"
+	viaCommand = "write $(…) instead of the backquotes"
+)
+
+// survey finds out where the expressions of a script stand. What /bin/sh is
+// differs, and so does what it makes of a place; there, what bash would say
+// against a place counts as well.
+func survey(shell Shell, text string, list []dsl.Expression) ([]stand, *Error) {
+	if shell == Other {
+		stands := make([]stand, len(list))
+		for i, e := range list {
+			stands[i].fault = place{e.Start, e.End}.bad("an expression in a script for another shell than sh and bash", viaEnv)
+		}
+		return stands, nil
+	}
+	file, fault := parseScript(shell.variant(), text, list)
+	if fault != nil {
+		return nil, fault
+	}
+	stands := look(file, text, list)
+	if shell == Bash {
+		return stands, nil
+	}
+	file, fault = parseScript(syntax.LangBash, text, list)
+	if fault != nil {
+		// Bash cannot read the script: then sh is not bash, unless only an
+		// expression is in the way.
+		for i, e := range list {
+			if fault.Kind != ShellSyntax && fault.Offset == e.Start && stands[i].fault == nil {
+				stands[i].fault = fault
+			}
+		}
+		return stands, nil
+	}
+	for i, s := range look(file, text, list) {
+		switch {
+		case stands[i].fault != nil:
+		case s.fault != nil:
+			stands[i] = s
+		case s.form != stands[i].form:
+			stands[i].fault = place{list[i].Start, list[i].End}.bad("shells differ in what an expression here means", viaEnv)
+		}
+	}
+	return stands, nil
+}
+
+// surveyor walks a script.
+type surveyor struct {
+	text     string
+	list     []dsl.Expression
+	stands   []stand
+	stack    []syntax.Node
+	integers map[string]bool // variables whose assignments bash computes
+}
+
+func look(file *syntax.File, text string, list []dsl.Expression) []stand {
+	s := &surveyor{text: text, list: list, stands: make([]stand, len(list)), integers: integerVariables(file)}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if n == nil {
+			s.stack = s.stack[:len(s.stack)-1]
+			return true
+		}
+		s.stack = append(s.stack, n)
+		switch n := n.(type) {
+		case *syntax.Lit:
+			s.each(n, s.literal)
+		case *syntax.SglQuoted:
+			s.each(n, func(dsl.Expression) (form, string, string) {
+				return unknown, "an expression within single quotes does not expand", "use double quotes, or pass the value through env:"
+			})
+		case *syntax.Comment:
+			s.each(n, func(e dsl.Expression) (form, string, string) {
+				if strings.ContainsAny(text[e.Start:e.End], "\n\r") {
+					return unknown, "an expression of several lines in a comment", "write it in one line"
+				}
+				return comment, "", ""
+			})
+		}
+		return true
+	})
+	for i, e := range list {
+		if s.stands[i] == (stand{}) {
+			s.stands[i].fault = place{e.Start, e.End}.bad("an expression cannot stand here", viaEnv)
+		}
+	}
+	return s.stands
+}
+
+// each judges the expressions within a node.
+func (s *surveyor) each(n syntax.Node, judge func(dsl.Expression) (form, string, string)) {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	first := sort.Search(len(s.list), func(i int) bool { return s.list[i].Start >= from })
+	for i := first; i < len(s.list) && s.list[i].End <= to; i++ {
+		e := s.list[i]
+		f, message, hint := judge(e)
+		s.stands[i] = stand{form: f}
+		if message != "" {
+			s.stands[i] = stand{fault: place{e.Start, e.End}.bad(message, hint)}
+		}
+	}
+}
+
+// literal judges an expression within plain text: first by what stands right
+// before it, then by what is around.
+func (s *surveyor) literal(e dsl.Expression) (form, string, string) {
+	before := s.text[s.textStart():e.Start]
+	escapes := len(before) - len(strings.TrimRight(before, `\`))
+	if escapes%2 == 1 {
+		return unknown, "a backslash right before an expression", `remove it, or write "\\" for a backslash`
+	}
+	if rest, ok := strings.CutSuffix(before, "$"); ok {
+		if escapes = len(rest) - len(strings.TrimRight(rest, `\`)); escapes%2 == 0 {
+			return unknown, `a "$" right before an expression`, `write "\$" for a dollar sign`
+		}
+	}
+	w := &way{surveyor: s, at: len(s.stack) - 1}
+	f, message, hint := w.up()
+	if message != "" {
+		return unknown, message, hint
+	}
+	for ; w.at >= 0; w.at-- {
+		if c, ok := s.stack[w.at].(*syntax.CmdSubst); ok && c.Backquotes {
+			return unknown, "an expression within backquotes", viaCommand
+		}
+	}
+	return f, "", ""
+}
+
+// textStart gives where the plain text begins that the present literal belongs
+// to: the parser makes several pieces of some.
+func (s *surveyor) textStart() uint {
+	here := s.stack[len(s.stack)-1]
+	var parts []syntax.WordPart
+	switch p := s.stack[len(s.stack)-2].(type) {
+	case *syntax.Word:
+		parts = p.Parts
+	case *syntax.DblQuoted:
+		parts = p.Parts
+	}
+	i := slices.IndexFunc(parts, func(p syntax.WordPart) bool { return p == here })
+	for ; i > 0; i-- {
+		if _, plain := parts[i-1].(*syntax.Lit); !plain {
+			break
+		}
+		here = parts[i-1]
+	}
+	return here.Pos().Offset()
+}
