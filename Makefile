@@ -21,7 +21,7 @@ bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
 mutate: ## plant bugs in the state machine and see that the tests find each
-	.ci/mutate
+	go run ./.ci/mutate
 
 fmt: ## format the code
 	gofmt -w .

@@ -71,7 +71,8 @@ func impatient(p *dag.Plan) []dag.Task {
 }
 
 // skipBusy skips the ready tasks that do not want to wait for their full pool,
-// in the runs that have changed. It tells whether there were any.
+// in the runs that have changed. One that has had an attempt waits: it has
+// failed, and a skip would hide that. It tells whether there were any.
 func (lp *loop) skipBusy() bool {
 	changed, any := lp.restless, false
 	lp.restless = nil
@@ -80,7 +81,8 @@ func (lp *loop) skipBusy() bool {
 	}
 	for _, l := range changed {
 		for _, t := range l.impatient {
-			if l.run.Task(t).State == machine.Ready && lp.pools.full(l.run.Plan().Tasks[t].Spec.Pool.Name.V) {
+			v := l.run.Task(t)
+			if v.State == machine.Ready && v.Attempts == 0 && lp.pools.full(l.run.Plan().Tasks[t].Spec.Pool.Name.V) {
 				lp.apply(l, machine.PoolBusy{Task: t, At: lp.now()})
 				any = true
 			}

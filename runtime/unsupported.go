@@ -6,6 +6,18 @@ import "github.com/ax-scheduler/ax/dsl"
 // but cannot carry out: a run of it is refused.
 func Unsupported(wf *dsl.Workflow) dsl.Diagnostics {
 	u := &unsupported{src: wf.Source}
+	for _, a := range wf.After {
+		u.say(a.Workflow.Pos, "after")
+	}
+	for _, n := range wf.Notify {
+		u.say(n.Pos, "notify")
+	}
+	if wf.Retention != nil {
+		u.say(wf.Retention.Pos, "retention")
+	}
+	if wf.ExpectWithin.Set() {
+		u.say(wf.ExpectWithin.Pos, "expect_within")
+	}
 	for i := range wf.Tasks {
 		u.task(&wf.Tasks[i])
 	}

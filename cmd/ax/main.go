@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/ax-scheduler/ax/runtime/executor"
 )
 
 // The exit codes (DESIGN.md, "Command line").
@@ -23,7 +21,6 @@ const (
 )
 
 func main() {
-	executor.BecomeSubreaper()
 	os.Exit(run(context.Background(), world{
 		args: os.Args[1:], env: os.Environ(),
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,

@@ -18,6 +18,7 @@ import (
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/dsl/cron"
 	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -108,6 +109,9 @@ func (g *globals) withEngine(do func(*runtime.Engine, store.Store, *runtime.Clai
 	}
 	defer st.Close()
 	log := slog.New(slog.NewTextHandler(g.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if err := errors.Join(executor.BecomeSubreaper(), executor.LeaveTerminal()); err != nil {
+		log.Warn("processes that tasks leave behind may not be found", "error", err)
+	}
 	return do(&runtime.Engine{Store: st, Data: g.data, Env: g.env, Owner: claim.Owner, Log: log}, st, claim)
 }
 

@@ -190,7 +190,7 @@ func (r *Run) interrupted(t dag.Task) {
 	s := &r.tasks[t]
 	s.cutOff++
 	s.tries--
-	if r.spec(t).Recovery.V == dsl.RecoveryFail || s.cutOff >= maxInterruptions {
+	if r.spec(t).Recovery.V == dsl.RecoveryFail || len(s.left) > 0 || s.cutOff >= maxInterruptions {
 		r.end(t, Failed, ReasonInterrupted)
 		return
 	}
@@ -198,10 +198,11 @@ func (r *Run) interrupted(t dag.Task) {
 	r.makeReady(t)
 }
 
-// retries tells whether a failed attempt is followed by another.
+// retries tells whether a failed attempt is followed by another: never beside
+// what is left of it.
 func (r *Run) retries(t dag.Task, reason Reason, res Result) bool {
 	s, rt := &r.tasks[t], r.spec(t).Retry
-	if rt == nil || s.tries > rt.Max.V || res.NoRetry || reason == ReasonRunTimeout || r.stopped(t) {
+	if rt == nil || s.tries > rt.Max.V || res.NoRetry || len(res.Left) > 0 || reason == ReasonRunTimeout || r.stopped(t) {
 		return false
 	}
 	return len(rt.ExitCodes) == 0 || s.exit != nil && hasCode(rt.ExitCodes, *s.exit)

@@ -54,6 +54,15 @@ start -> a running
 a exit 1 -> a running
 a exit 1 no-retry -> a failed(exit), run failed(exit)
 `},
+		{"no attempt begins beside what could not be ended of the one before", `
+tasks:
+  a: {retry: 5}
+  b: {}
+`, `
+start -> a running, b running
+a exit 1 leaving sh -> a failed(exit)
+b interrupted leaving sh -> b failed(interrupted), run failed(exit)
+`},
 		{"success_codes and skip_codes say what an exit code means", `
 tasks:
   a: {success_codes: [0, 3], skip_codes: [4], retry: 9}

@@ -172,6 +172,9 @@ func drawResult(t *rapid.T, stopping bool) Result {
 	default:
 		r = Result{Outputs: map[string]string{"rows": "1"}}
 	}
+	if chance(t, 12, "left") {
+		r.Left = []string{"4711 sleep"}
+	}
 	r.Stopped = stopping && !chance(t, 4, "by itself")
 	return r
 }

@@ -137,7 +137,7 @@ func (m *model) attemptEnded(i int, r Result) {
 	case r.Interrupted:
 		t.charged--
 		t.cutOff++
-		if m.wf.Tasks[i].Recovery.V == dsl.RecoveryFail || t.cutOff == 3 {
+		if m.wf.Tasks[i].Recovery.V == dsl.RecoveryFail || t.cutOff == 3 || len(r.Left) > 0 {
 			m.end(i, Failed, ReasonInterrupted)
 		} else {
 			m.ready(i)
@@ -146,7 +146,7 @@ func (m *model) attemptEnded(i int, r Result) {
 	}
 	t.cutOff = 0
 	retry := m.wf.Tasks[i].Retry
-	if state != Failed || retry == nil || t.charged > retry.Max.V || r.NoRetry || m.over(i) ||
+	if state != Failed || retry == nil || t.charged > retry.Max.V || r.NoRetry || len(r.Left) > 0 || m.over(i) ||
 		len(retry.ExitCodes) > 0 && !m.worthIt(retry, r) {
 		m.end(i, state, reason)
 		return

@@ -236,13 +236,13 @@ func (s *script) event(words []string) Event {
 }
 
 // result reads the end of an attempt: ok, or exit 3, signal SIGKILL, unstartable,
-// and behind it what else is known: stopped, interrupted, no-retry, saying WORD.
+// and behind it what else is known: stopped, interrupted, no-retry, saying WORD, leaving PROCESS.
 func (s *script) result(words []string) Result {
 	var r Result
 	for len(words) > 0 {
 		argument := ""
 		switch words[0] {
-		case "exit", "signal", "saying":
+		case "exit", "signal", "saying", "leaving":
 			argument, words = words[1], slices.Delete(slices.Clone(words), 1, 2)
 		}
 		switch words[0] {
@@ -253,6 +253,8 @@ func (s *script) result(words []string) Result {
 			r.Signal, r.ExitCode = argument, 143
 		case "saying":
 			r.LastLine = argument
+		case "leaving":
+			r.Left = []string{argument}
 		case "unstartable":
 			r.StartError = "no such program"
 		case "flooded":

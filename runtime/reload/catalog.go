@@ -103,7 +103,7 @@ func look(path string, before *Found, now time.Time, delay time.Duration) (Found
 	}
 	f.changed, f.first = time.Time{}, time.Time{}
 	if src := dsl.NewSource(path, text); src.Hash() != f.hash {
-		file := Compile(path, text)
+		file := Check(path, text)
 		f.hash, f.Diagnostics = src.Hash(), file.Diagnostics
 		if file.Plan != nil {
 			f.loaded = file

@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/lint"
 )
 
 // IsWorkflowFile tells whether a file of this name (no path) in the workflows
@@ -68,16 +70,19 @@ type File struct {
 	Diagnostics dsl.Diagnostics
 }
 
-// Load reads and compiles one file. The error is for a file that cannot be read.
+// Load reads, compiles and checks one file. The error is for a file that cannot
+// be read.
 func Load(path string) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return Compile(path, text), nil
+	return Check(path, text), nil
 }
 
-// Compile parses and compiles the text of a file.
+// Compile parses and compiles the text of a file. It is for texts that have been
+// checked before, such as that of a stored run, which later rules must not
+// forbid.
 func Compile(path string, text []byte) *File {
 	f := &File{Source: dsl.NewSource(path, text)}
 	f.Workflow, f.Diagnostics = dsl.Parse(path, text)
@@ -90,6 +95,20 @@ func Compile(path string, text []byte) *File {
 	f.Diagnostics.Sort()
 	if !f.Diagnostics.Errors() {
 		f.Plan = plan
+	}
+	return f
+}
+
+// Check compiles the text of a file and applies every rule of package lint that
+// looks at one file alone: what ax lint calls an error is not loaded.
+func Check(path string, text []byte) *File {
+	linted := lint.Parse(path, text, "", "")
+	f := &File{Source: linted.Source, Workflow: linted.Workflow}
+	f.Diagnostics = slices.DeleteFunc(lint.Check([]*lint.File{linted}, lint.Options{}), func(d dsl.Diagnostic) bool {
+		return d.Rule == "unknown-workflow" || d.Rule == "workflow-cycle" // which others there are shows later
+	})
+	if !f.Diagnostics.Errors() {
+		f.Plan = linted.Plan
 	}
 	return f
 }

@@ -21,34 +21,38 @@ const (
 // whenever its workflows or diagnostics have changed, until ctx is done. Events
 // of the file system are taken as hints to look, never as facts.
 func Watch(ctx context.Context, dir string, delay time.Duration, log *slog.Logger, changed func(*Catalog)) error {
-	catalog, err := Scan(dir, nil, time.Now(), delay)
-	if err != nil {
-		return err
-	}
-	changed(catalog)
 	w := &watcher{dir: dir}
+	var err error
 	if w.events, err = fsnotify.NewWatcher(); err != nil {
 		log.Warn("file system events cannot be had: the workflows folder is polled", "error", err)
+		w.events = nil
 	} else {
 		defer w.events.Close()
 	}
+	var catalog *Catalog
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		w.watchFolders()
+		w.watchFolders() // before the look, so that nothing happens unseen in between
+		next, err := Scan(dir, catalog, time.Now(), delay)
+		switch {
+		case err != nil && catalog == nil:
+			return err
+		case err != nil:
+			log.Error("the workflows folder cannot be read: what is loaded stays", "error", err)
+		default:
+			if !next.Same(catalog) {
+				changed(next)
+			}
+			catalog = next
+		}
+		if w.watchFolders() > 0 {
+			continue // what is in folders that have come meanwhile may have been missed
+		}
 		timer.Reset(w.pause(catalog))
 		if !w.wait(ctx, timer) {
 			return nil
 		}
-		next, err := Scan(dir, catalog, time.Now(), delay)
-		if err != nil {
-			log.Error("the workflows folder cannot be read: what is loaded stays", "error", err)
-			continue
-		}
-		if !next.Same(catalog) {
-			changed(next)
-		}
-		catalog = next
 	}
 }
 
@@ -57,11 +61,12 @@ type watcher struct {
 	events *fsnotify.Watcher // nil where there are none
 }
 
-// watchFolders adds the folders that are not watched yet. A folder that was
-// moved away and back is another one, and is added again.
-func (w *watcher) watchFolders() {
+// watchFolders adds the folders that are not watched yet and tells how many
+// those were. A folder that was moved away and back is another one, and is added
+// again.
+func (w *watcher) watchFolders() (added int) {
 	if w.events == nil {
-		return
+		return 0
 	}
 	have := map[string]bool{}
 	for _, path := range w.events.WatchList() {
@@ -69,10 +74,11 @@ func (w *watcher) watchFolders() {
 	}
 	// The parent tells when the folder itself comes and goes.
 	for _, dir := range append(foldersIn(w.dir), filepath.Dir(filepath.Clean(w.dir))) {
-		if !have[dir] {
-			_ = w.events.Add(dir) // what cannot be watched is found by the next scan
+		if !have[dir] && w.events.Add(dir) == nil { // else the next scan finds what is in it
+			added++
 		}
 	}
+	return added
 }
 
 func foldersIn(root string) []string {
@@ -114,14 +120,14 @@ func (w *watcher) wait(ctx context.Context, timer *time.Timer) bool {
 	return true
 }
 
-// settle takes what else has happened at the same time.
+// settle takes what else happens at the same time.
 func settle(ctx context.Context, events <-chan fsnotify.Event) {
-	quiet := time.NewTimer(20 * time.Millisecond)
-	defer quiet.Stop()
+	enough := time.NewTimer(20 * time.Millisecond)
+	defer enough.Stop()
 	for {
 		select {
 		case <-events:
-		case <-quiet.C:
+		case <-enough.C:
 			return
 		case <-ctx.Done():
 			return

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -31,7 +34,16 @@ func guard(addr net.Addr, next http.Handler) http.Handler {
 		case changes(r) && !isJSON(r):
 			refuse(w, http.StatusUnsupportedMediaType, "send the request as application/json")
 		default:
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody+1)
+			// Read here and in one piece, so that the connection is closed
+			// where more comes than is taken.
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+			if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+				refuse(w, http.StatusRequestEntityTooLarge, "a request has at most 1 MiB")
+				return
+			} else if err != nil {
+				return // the client has gone
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			next.ServeHTTP(w, r)
 		}
 	})
@@ -62,8 +74,5 @@ func isJSON(r *http.Request) bool {
 func refuse(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	body, err := huma.DefaultJSONFormat, error(nil)
-	if err = body.Marshal(w, huma.NewError(status, detail)); err != nil {
-		return // the client has gone
-	}
+	_ = huma.DefaultJSONFormat.Marshal(w, huma.NewError(status, detail)) // the client may have gone
 }

@@ -6,6 +6,7 @@ package trigger
 
 import (
 	"fmt"
+	"sort"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -205,22 +206,14 @@ func (d *days) dateOf(t time.Time) dsl.Date {
 	return dsl.Date{Year: y, Month: m, Day: day}
 }
 
-// startOf gives the first instant of a date, also where a change of the clock
-// skips midnight or repeats it.
+// startOf gives the first second of a date, also where a change of the clock
+// skips midnight or repeats it. It searches, since ZoneBounds of package time
+// cannot be relied on (golang/go#81583).
 func (d *days) startOf(date dsl.Date) time.Time {
-	midnight := time.Date(date.Year, date.Month, date.Day, 0, 0, 0, 0, time.UTC)
-	first := time.Time{}
-	// Midnight by the offsets of a day before and after: one of them holds, or,
-	// in a gap, none and the date begins with the end of the gap.
-	for _, near := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
-		_, offset := midnight.Add(near).In(d.zone).Zone()
-		t := midnight.Add(-time.Duration(offset) * time.Second).In(d.zone)
-		for d.dateOf(t).Before(date) {
-			_, t = t.ZoneBounds()
-		}
-		if first.IsZero() || t.Before(first) && d.dateOf(t) == date {
-			first = t
-		}
-	}
-	return first
+	const reach = 30 * time.Hour // no zone is further from UTC
+	from := time.Date(date.Year, date.Month, date.Day, 0, 0, 0, 0, time.UTC).Add(-reach)
+	n := sort.Search(int(2*reach/time.Second), func(i int) bool {
+		return !d.dateOf(from.Add(time.Duration(i) * time.Second)).Before(date)
+	})
+	return from.Add(time.Duration(n) * time.Second).In(d.zone)
 }
