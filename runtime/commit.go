@@ -15,6 +15,7 @@ import (
 type write struct {
 	batch    *store.Batch
 	commands []issued
+	after    []func()
 	updates  []Update
 	err      error
 }
@@ -64,8 +65,8 @@ func (lp *loop) flush() {
 	if lp.writing || lp.err != nil || len(lp.touched) == 0 {
 		return
 	}
-	w := &write{batch: &store.Batch{}, commands: lp.commands}
-	lp.commands = nil
+	w := &write{batch: &store.Batch{}, commands: lp.commands, after: lp.after}
+	lp.commands, lp.after = nil, nil
 	for _, l := range lp.touched {
 		l.touched = false
 		lp.record(l, w)
@@ -107,11 +108,19 @@ func (lp *loop) release(w *write) {
 		lp.fail(w.err)
 		return
 	}
-	for _, u := range w.updates {
-		lp.e.publish(u)
-	}
+	w.tell(lp.e)
 	for _, c := range w.commands {
 		lp.act(c.l, c.c)
+	}
+}
+
+// tell lets the world know of what is on disk now.
+func (w *write) tell(e *Engine) {
+	for _, u := range w.updates {
+		e.publish(u)
+	}
+	for _, do := range w.after {
+		do()
 	}
 }
 
@@ -122,10 +131,10 @@ func (lp *loop) finish() {
 		if lp.writing {
 			w := <-lp.committed
 			lp.writing = false
-			lp.fail(w.err)
-			for _, u := range w.updates {
-				lp.e.publish(u)
+			if lp.fail(w.err); w.err != nil {
+				return
 			}
+			w.tell(lp.e)
 			for _, c := range w.commands {
 				if _, ended := c.c.(machine.EndRun); ended {
 					lp.act(c.l, c.c)

@@ -218,13 +218,12 @@ func (e *Engine) newLive(p *dag.Plan, run store.Run, only []dag.Task) (*live, er
 func (e *Engine) Wait(ctx context.Context, id string) (store.Run, error) {
 	e.init()
 	ended := make(chan struct{})
-	err := e.ask(ctx, func(lp *loop) error {
+	err := e.look(ctx, func(lp *loop) {
 		if l := lp.live[id]; l != nil {
 			l.waiters = append(l.waiters, ended)
 		} else {
 			close(ended)
 		}
-		return nil
 	})
 	if err != nil {
 		return store.Run{}, err
@@ -239,7 +238,7 @@ func (e *Engine) Wait(ctx context.Context, id string) (store.Run, error) {
 	}
 }
 
-// Cancel asks a live run to stop and returns when the request is applied. A
+// Cancel asks a live run to stop and returns when the request is on disk. A
 // second request stops the handlers too that the first one lets run. It gives
 // store.ErrNotFound for a run that is not live in this engine.
 func (e *Engine) Cancel(ctx context.Context, id, by string) error {
@@ -258,10 +257,30 @@ func (e *Engine) Cancel(ctx context.Context, id, by string) error {
 	})
 }
 
-// ask has the loop do something and waits until it has.
+// ask has the loop do something and waits until what follows from it is on disk.
 func (e *Engine) ask(ctx context.Context, do func(*loop) error) error {
 	answer := make(chan error, 1)
-	if err := e.send(ctx, func(lp *loop) { answer <- do(lp) }); err != nil {
+	return e.exchange(ctx, answer, func(lp *loop) {
+		if err := do(lp); err != nil || len(lp.touched) == 0 {
+			answer <- err
+			return
+		}
+		lp.after = append(lp.after, func() { answer <- nil })
+	})
+}
+
+// look has the loop tell something, whether the disk is well or not.
+func (e *Engine) look(ctx context.Context, do func(*loop)) error {
+	answer := make(chan error, 1)
+	return e.exchange(ctx, answer, func(lp *loop) {
+		do(lp)
+		answer <- nil
+	})
+}
+
+// exchange sends something to the loop and waits for the answer to it.
+func (e *Engine) exchange(ctx context.Context, answer <-chan error, do func(*loop)) error {
+	if err := e.send(ctx, do); err != nil {
 		return err
 	}
 	select {

@@ -22,10 +22,7 @@ type Health struct {
 func (e *Engine) Health(ctx context.Context) (Health, error) {
 	e.init()
 	var h Health
-	err := e.ask(ctx, func(lp *loop) error {
-		h = lp.health()
-		return nil
-	})
+	err := e.look(ctx, func(lp *loop) { h = lp.health() })
 	if t := e.trouble.Load(); t != nil {
 		h.Trouble = *t
 	}
@@ -37,14 +34,13 @@ func (e *Engine) Health(ctx context.Context) (Health, error) {
 func (e *Engine) NextTicks(ctx context.Context) (map[string]time.Time, error) {
 	e.init()
 	next := map[string]time.Time{}
-	err := e.ask(ctx, func(lp *loop) error {
+	err := e.look(ctx, func(lp *loop) {
 		for _, s := range lp.schedules {
 			name := s.file.Workflow.Name.V
 			if at, ok := next[name]; !s.wake.IsZero() && (!ok || s.wake.Before(at)) {
 				next[name] = s.wake
 			}
 		}
-		return nil
 	})
 	return next, err
 }

@@ -40,6 +40,7 @@ type loop struct {
 
 	touched   []*live // have something to write
 	commands  []issued
+	after     []func()    // called once what is touched now is on disk
 	commits   chan *write // to the committer; capacity 1
 	committed chan *write // from the committer
 	writing   bool
