@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/runtime/executor"
@@ -113,11 +114,22 @@ func (e *Engine) takeOver(ctx context.Context, id string) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
+	taken := machine.TakenOver{By: e.Owner, At: timestamp(time.Now())}
+	if _, err := r.Apply(taken); err != nil {
+		return nil, err
+	}
+	data, err := machine.Encode(taken)
+	if err != nil {
+		return nil, err
+	}
 	rec.Owner = e.Owner
-	err = e.Store.Commit(ctx, &store.Batch{Update: []store.Run{rec}, Append: []store.Appended{{RunID: id, Have: rec.Events}}})
+	err = e.Store.Commit(ctx, &store.Batch{
+		Update: []store.Run{rec}, Append: []store.Appended{{RunID: id, Have: rec.Events, Data: [][]byte{data}}},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("take over run %s: %w", id, err)
 	}
+	rec.Events++
 	r.TakeChanged()
 	return &live{run: r, rec: rec, env: env}, nil
 }

@@ -23,6 +23,7 @@ const (
 	kindRunTimedOut     = "run-timed-out"
 	kindCancelRequested = "cancel-requested"
 	kindRunRetried      = "run-retried"
+	kindTakenOver       = "taken-over"
 )
 
 // Encode gives the form in which an event is stored: one JSON object with the
@@ -65,6 +66,9 @@ func Encode(e Event) ([]byte, error) {
 	case RunRetried:
 		o.begin(kindRunRetried, e.At)
 		list(&o, "tasks", e.Tasks, func(o *object, t dag.Task) { *o = strconv.AppendInt(*o, int64(t), 10) })
+	case TakenOver:
+		o.begin(kindTakenOver, e.At)
+		o.text("by", e.By)
 	default:
 		return nil, fmt.Errorf("encode event: unknown type %T", e)
 	}
@@ -218,6 +222,8 @@ func Decode(data []byte) (Event, error) {
 		e = CancelRequested{s.By, at}
 	case kindRunRetried:
 		e = RunRetried{s.Tasks, at}
+	case kindTakenOver:
+		e = TakenOver{s.By, at}
 	case "":
 		return nil, fmt.Errorf("decode event: %q is missing", "kind")
 	default:

@@ -39,6 +39,7 @@ var everyKind = []Event{
 	CancelRequested{At: epoch},
 	RunRetried{[]dag.Task{3, 0, 7}, epoch},
 	RunRetried{At: epoch},
+	TakenOver{"06h2f", epoch},
 }
 
 // The stored events of a run are the truth about it, so what is written today
@@ -77,7 +78,7 @@ func TestEveryKindOfEventIsInTheGoldenFile(t *testing.T) {
 	for _, e := range everyKind {
 		in[reflect.TypeOf(e)] = true
 	}
-	if len(in) != 10 {
+	if len(in) != 11 {
 		t.Errorf("%d kinds", len(in))
 	}
 	// Every field of every kind has a value that is not its zero somewhere.
@@ -140,7 +141,7 @@ func drawEvent(t *rapid.T) Event {
 	task := rapid.Map(rapid.Int32(), func(i int32) dag.Task { return dag.Task(i) })
 	text := rapid.String()
 	one, n := task.Draw(t, "task"), rapid.Int().Draw(t, "attempt")
-	switch rapid.IntRange(0, 9).Draw(t, "kind") {
+	switch rapid.IntRange(0, 10).Draw(t, "kind") {
 	case 0:
 		return RunStarted{at}
 	case 1:
@@ -163,6 +164,8 @@ func drawEvent(t *rapid.T) Event {
 			e.Tasks = tasks
 		}
 		return e
+	case 9:
+		return TakenOver{text.Draw(t, "by"), at}
 	}
 	return AttemptEnded{one, n, drawAnyResult(t), at}
 }

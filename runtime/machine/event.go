@@ -68,6 +68,13 @@ type CancelRequested struct {
 	At time.Time
 }
 
+// TakenOver says that another engine owns the run from now on. It changes
+// nothing in it; that it is stored makes sure that of several engines one wins.
+type TakenOver struct {
+	By string // the owner
+	At time.Time
+}
+
 // RunRetried starts an ended run again from what failed, was skipped or was
 // cancelled; with Tasks, from these and what is downstream of them. What
 // succeeded is kept. Handlers can be called anew.
@@ -86,6 +93,7 @@ func (e PoolBusy) when() time.Time        { return e.At }
 func (e RunTimedOut) when() time.Time     { return e.At }
 func (e CancelRequested) when() time.Time { return e.At }
 func (e RunRetried) when() time.Time      { return e.At }
+func (e TakenOver) when() time.Time       { return e.At }
 
 // Result is what is known of an ended attempt. What it means, the machine
 // decides.

@@ -118,6 +118,9 @@ func (r *Run) Apply(e Event) ([]Command, error) {
 }
 
 func (r *Run) apply(e Event) error {
+	if _, known := e.(TakenOver); known {
+		return nil
+	}
 	if _, first := e.(RunStarted); !first && r.startedAt.IsZero() {
 		return fmt.Errorf("run %s: %T before its start", r.id, e)
 	}

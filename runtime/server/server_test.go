@@ -185,7 +185,9 @@ func TestARunIsStartedShownAndReadByTheAPI(t *testing.T) {
 
 func TestWhatIsLoadedAndWhatIsWrongIsTold(t *testing.T) {
 	c := newClient(t)
-	var workflows struct{ Items []struct{ Name, Version string } }
+	var workflows struct {
+		Items []struct{ Name, Version string }
+	}
 	c.want(200, "GET", "/api/v1/workflows", "", &workflows)
 	if len(workflows.Items) != 1 || workflows.Items[0].Name != "flow" || workflows.Items[0].Version == "" {
 		t.Errorf("the workflows are %+v", workflows)
