@@ -1,0 +1,192 @@
+package lint
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/expression"
+)
+
+// scopeOf gives the names that the expressions of a file may use. It is made
+// when the first expression is seen.
+func (p *pass) scopeOf() *expression.Scope {
+	p.shared.once.Do(func() { p.shared.scope = expression.NewScope(p.wf) })
+	return p.shared.scope
+}
+
+// mostFaults bounds the faults of expressions in one stretch of tasks: each may
+// cost a look at all names of the file.
+func (p *pass) mostFaults() int { return max(10, min(100, 200_000/max(len(p.wf.Tasks), 1))) }
+
+// fault reports what is wrong with an expression, at its place within a scalar.
+// Names are only looked for in a file that the parser could read all of.
+func (p *pass) fault(v dsl.Value[string], e *expression.Error) {
+	names := e.Kind == expression.UnknownReference || e.Kind == expression.NotUpstream
+	if p.faults++; names && !p.whole || p.faults > p.mostFaults() {
+		return
+	}
+	rule := e.Kind.Rule()
+	if isList(v.V) { // its own text is made from a list or a map, offsets mean nothing
+		p.report(rule, v.Pos, e.Hint, "%s", e.Message)
+		return
+	}
+	p.within(rule, v, e.Offset, e.Width, e.Hint, "%s", e.Message)
+}
+
+// isList tells whether a value is the JSON of a list or a map.
+func isList(text string) bool {
+	return text != "" && (text[0] == '[' || text[0] == '{') && json.Valid([]byte(text))
+}
+
+// text checks the expressions in a text.
+func (p *pass) text(v dsl.Value[string], scope func() *expression.Scope) {
+	if !strings.Contains(v.V, "${{") || p.faults > p.mostFaults() {
+		return
+	}
+	_, faults := expression.CompileTemplate(v.V, scope())
+	for _, e := range faults {
+		p.fault(v, e)
+	}
+}
+
+// bare checks a key whose value is an expression.
+func (p *pass) bare(v dsl.Value[string], want expression.Want, scope func() *expression.Scope) {
+	if !v.Set() || p.faults > p.mostFaults() {
+		return
+	}
+	var e *expression.Error
+	if _, err := expression.Compile(v.V, want, scope()); errors.As(err, &e) {
+		p.fault(v, e)
+	}
+}
+
+// workflowExpressions checks the expressions outside of tasks. What is read
+// when a run starts can use its parameters, but no task.
+func (p *pass) workflowExpressions() {
+	start := func() *expression.Scope { return p.scopeOf().Only("params", "run", "env") }
+	for _, v := range p.wf.Env {
+		p.text(v.Value, p.scopeOf)
+	}
+	for _, f := range p.wf.EnvFile {
+		p.text(f, start)
+	}
+	for _, s := range p.wf.Secrets {
+		p.text(s.File, start)
+	}
+	for _, n := range p.wf.Notify {
+		for _, v := range []dsl.Value[string]{n.URL, n.Email, n.Secret} {
+			p.text(v, p.scopeOf)
+		}
+	}
+	for s := range p.schedules() {
+		for _, f := range s.Params {
+			p.text(f.Value, func() *expression.Scope { return p.scopeOf().Only("run", "env") })
+		}
+	}
+}
+
+// taskExpressions checks the expressions of one task.
+func (p *pass) taskExpressions(i int) {
+	t := &p.wf.Tasks[i]
+	scope := p.lazily(i, t.Foreach != nil, false)
+	p.bare(t.When, expression.WantBool, scope)
+	if t.Retry != nil {
+		p.bare(t.Retry.If, expression.WantBool, p.lazily(i, t.Foreach != nil, true))
+	}
+	if t.Foreach != nil {
+		outside := p.lazily(i, false, false)
+		p.bare(t.Foreach.Expr, expression.WantList, outside)
+		p.texts(t.Foreach.Items, outside)
+	}
+	p.runExpressions(t, scope)
+	p.texts(t.Command, scope)
+	for _, v := range t.Env {
+		p.text(v.Value, scope)
+	}
+	p.text(t.Workdir, scope)
+	p.fields(t.With, scope)
+	p.sql(t.SQL, scope)
+	p.http(t.HTTP, scope)
+	if t.Workflow != nil {
+		p.fields(t.Workflow.Params, scope)
+	}
+	if w := t.WaitFor; w != nil {
+		p.text(w.File, scope)
+		p.text(w.Until, scope)
+		p.sql(w.SQL, scope)
+		p.http(w.HTTP, scope)
+	}
+}
+
+func (p *pass) texts(list []dsl.Value[string], scope func() *expression.Scope) {
+	for _, v := range list {
+		p.text(v, scope)
+	}
+}
+
+func (p *pass) fields(list []dsl.Field, scope func() *expression.Scope) {
+	for _, f := range list {
+		p.text(f.Value, scope)
+	}
+}
+
+func (p *pass) sql(s *dsl.SQL, scope func() *expression.Scope) {
+	if s != nil {
+		p.texts([]dsl.Value[string]{s.DB, s.Query, s.File, s.Save}, scope)
+		p.fields(s.Params, scope)
+	}
+}
+
+func (p *pass) http(h *dsl.HTTP, scope func() *expression.Scope) {
+	if h != nil {
+		p.texts([]dsl.Value[string]{h.Method, h.URL, h.Body, h.Save}, scope)
+		p.fields(h.Headers, scope)
+	}
+}
+
+// runExpressions checks the expressions of a script. That it is no shell has
+// been said already where the shell's parser says so too.
+func (p *pass) runExpressions(t *dsl.Task, scope func() *expression.Scope) {
+	if !strings.Contains(t.Run.V, "${{") || p.faults > p.mostFaults() {
+		return
+	}
+	_, faults := expression.CompileScript(expression.ShellOf(t.Shell.Argv), t.Run.V, scope())
+	for _, e := range faults {
+		if e.Kind != expression.ShellSyntax || !p.unreadable {
+			p.fault(t.Run, e)
+		}
+	}
+}
+
+// lazily gives the scope of a task, made when it is asked for.
+func (p *pass) lazily(i int, foreach, itself bool) func() *expression.Scope {
+	var scope *expression.Scope
+	return func() *expression.Scope {
+		if scope == nil {
+			scope = p.scopeOf().ForTask(p.wf.Tasks[i].ID.V, p.finalBefore(dag.Task(i), itself), foreach)
+		}
+		return scope
+	}
+}
+
+// finalBefore tells which tasks have surely ended when a task is about to
+// start, or with itself, when it has ended. Where the graph has errors it is
+// not known, and every task may be asked.
+func (p *pass) finalBefore(t dag.Task, itself bool) func(id string) bool {
+	if p.Plan == nil {
+		return func(string) bool { return true }
+	}
+	return func(id string) bool {
+		v, ok := p.Plan.Task(id)
+		if !ok || v == t {
+			return itself
+		}
+		if p.lineage == nil {
+			p.lineage = newLineage(p.Plan)
+		}
+		return p.lineage.surelyBefore(v, t)
+	}
+}

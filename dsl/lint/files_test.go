@@ -1,0 +1,129 @@
+package lint
+
+import "testing"
+
+func TestMissingFile(t *testing.T) {
+	root := diskOf("extract.sh", "", "load.py", "", "lib/common.sh", "", "sql/report.sql", "", "prod.env", "", "days.txt", "", "/usr/bin/env", "")
+	runCases(t, Options{Root: root}, []ruleCase{
+		{"all that the workflow names is there", `
+env_file: prod.env
+secrets: {A: {file: prod.env}, B: {env: B}}
+except: [2026-01-01, days.txt]
+tasks:
+  a: {run: ./extract.sh "$AX_DATE", workdir: .}
+  b: {command: [python3, -u, load.py]}
+  c: {sql: {db: "sqlite:x.db", file: sql/report.sql}}
+  d: {command: [/usr/bin/env]}
+  e: {run: . lib/common.sh}
+`, nil},
+		{"nothing of it is", `
+env_file: [prod.env, dev.env]
+secrets: {A: {file: key.txt}}
+except: [2026-01-01, day.txt]
+tasks:
+  a: {run: ./extrct.sh "$AX_DATE"}
+  b: {command: [python3, -u, laod.py]}
+  c: {sql: {db: "sqlite:x.db", file: sql/raport.sql}}
+  d: {command: [/usr/bin/envv]}
+  e: {run: . lib/comon.sh}
+  f: {run: "true", workdir: none}
+  g: {wait_for: {sql: {db: "sqlite:x.db", file: none.sql}}}
+  h: {command: [./extrct.sh, x]}
+`, []string{"2:22 missing-file", "3:21 missing-file", "4:22 missing-file", "6:12 missing-file", "7:30 missing-file", "8:38 missing-file",
+			"9:17 missing-file", "10:14 missing-file", "11:29 missing-file", "12:49 missing-file", "13:17 missing-file"}},
+		{"what is not written out is not missing", `
+params: {d: x}
+env_file: "${{ params.d }}.env"
+tasks:
+  a: {run: './${{ params.d }}.sh'}
+  b: {command: ["./${{ params.d }}.sh"]}
+  c: {run: ./none.sh, workdir: "${{ params.d }}"}
+  d: {run: '"$HOME/none.sh"; ./none*.sh; ~/none.sh'}
+  e: {run: './"$X".sh'}
+`, nil},
+		{"the folder is that of workdir", `
+tasks:
+  a: {run: ./common.sh, workdir: lib}
+  b: {run: ./extract.sh, workdir: lib}
+`, []string{"4:12 missing-file"}},
+		{"a program in PATH is not looked for", `
+tasks:
+  a: {run: none.sh}
+  b: {command: [none, x]}
+`, nil},
+		{"an absolute folder that this machine does not have", `
+secrets: {A: {file: /run/secrets/a}}
+tasks:
+  a: {command: [/opt/none/bin/load]}
+`, nil},
+		{"a machine that is chosen by a label", `
+tasks:
+  a: {run: ./none.sh, runs_on: gpu}
+`, nil},
+		{"what a task before it may make", `
+tasks:
+  build: {run: make}
+  use: {run: ./tool, depends_on: build}
+  script: {run: dist/run.sh, depends_on: build}
+  folder: {run: "true", workdir: dist, depends_on: build}
+`, nil},
+		{"a script that somebody wrote is there from the beginning", `
+tasks:
+  build: {run: make}
+  use: {run: ./none.sh, depends_on: build}
+`, []string{"4:14 missing-file"}},
+		{"what the script makes, or asks for", `
+tasks:
+  a: {run: "curl -o x.sh u; sh ./x.sh"}
+  b: {run: "make; ./none.sh"}
+  c: {run: "cd lib; ./none.sh"}
+  d: {run: "[ -x ./none.sh ] && ./none.sh"}
+  e: {run: "if true; then ./none.sh; fi"}
+  f: {run: "./none.sh || true"}
+  g: {run: "echo > none.sh; ./none.sh"}
+`, nil},
+		{"behind what only says something, or other scripts", `
+tasks:
+  a:
+    run: |
+      echo start
+      A=1 ./extract.sh
+      ./none.sh | tee log
+      ./never.sh
+`, []string{"7:7 unseen-failure", "7:7 missing-file"}},
+		{"flags of an interpreter that say there is no file", `
+tasks:
+  a: {command: [python3, -m, none]}
+  b: {command: [sh, -c, none.sh]}
+  c: {command: [bash, -x, none.sh]}
+  d: {run: python3 -c 'none.py'}
+`, []string{"5:27 missing-file"}},
+	})
+}
+
+func TestMissingFileSuggests(t *testing.T) {
+	root := diskOf("extract.sh", "", "lib/common.sh", "")
+	for _, c := range []struct{ run, want string }{
+		{"./extrct.sh", `did you mean "./extract.sh"?`},
+		{"lib/comon.sh", `did you mean "lib/common.sh"?`},
+		{"./none.sh", "relative paths start at /srv/workflows"},
+	} {
+		ds := diagnose("tasks:\n  a: {run: "+c.run+"}\n", Options{Root: root})
+		if len(ds) != 1 || ds[0].Hint != c.want {
+			t.Errorf("%s: want the hint %q, got\n%s", c.run, c.want, places(ds))
+		}
+	}
+}
+
+func TestWithoutAFileSystemNothingIsMissing(t *testing.T) {
+	text := "env_file: none\ntasks:\n  a: {run: ./none.sh}\n"
+	if got := check(text, Options{}); len(got) > 0 {
+		t.Errorf("got %q", got)
+	}
+	f := Parse("stdin.yaml", []byte(text), "", "")
+	for _, d := range Check([]*File{f}, Options{Root: diskOf()}) {
+		if d.Rule == "missing-file" {
+			t.Errorf("relative to nowhere: %s", d.Message)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// schedules of tasks by which one can be started, by number and ascending.
+// Whoever has no schedule of its own and no upstream that has one is started by
+// any of them.
+type startedBy struct {
+	any bool
+	by  []int
+}
+
+// mostStarters bounds how many schedules of one task are told apart; a task
+// with more of them is taken to be started by any.
+const mostStarters = 64
+
+// mixedSchedules reports tasks whose upstreams are started by different
+// schedules of tasks, so that no run ever has both. (DSL.md, "Schedules on
+// tasks".) A workflow that is started as a whole as well has such runs.
+func (p *pass) mixedSchedules() {
+	wf := p.wf
+	if len(wf.Schedules) > 0 || len(wf.After) > 0 {
+		return
+	}
+	numbers := map[string]int{}
+	starters := make([]startedBy, len(wf.Tasks))
+	called := make([]startedBy, len(wf.Tasks))
+	for _, t := range p.Plan.Order {
+		spec := p.Plan.Tasks[t].Spec
+		s := startedBy{any: true}
+		if len(spec.Schedules) > 0 {
+			s = startedBy{}
+			for i := range spec.Schedules {
+				s = s.or(startedBy{by: []int{number(numbers, &spec.Schedules[i])}})
+			}
+		}
+		if p.Plan.Tasks[t].Callers > 0 {
+			s = called[t]
+		}
+		starters[t] = p.together(spec, s, starters)
+		for _, e := range p.Plan.Tasks[t].Downstream {
+			if e.Kind == dag.Failure {
+				called[e.To] = called[e.To].or(starters[t])
+			}
+		}
+	}
+}
+
+// together gives the schedules that start all upstreams of a task, and reports
+// the first of them with which there is none.
+func (p *pass) together(t *dsl.Task, s startedBy, starters []startedBy) startedBy {
+	for i, d := range t.DependsOn {
+		u, _ := p.Plan.Task(d.Task.V)
+		both := s.and(starters[u])
+		if both.any || len(both.by) > 0 {
+			s = both
+			continue
+		}
+		other := t.DependsOn[max(i-1, 0)]
+		for _, before := range t.DependsOn[:i] {
+			if v, _ := p.Plan.Task(before.Task.V); !starters[v].any {
+				other = before
+				break
+			}
+		}
+		p.report("mixed-schedules", d.Task.Pos, "give both the same schedule, put one on the workflow, or start a second workflow by \"after\"",
+			"no run has both %q and %q: they are started by different schedules", other.Task.V, d.Task.V)
+		return startedBy{any: true}
+	}
+	return s
+}
+
+func (s startedBy) or(o startedBy) startedBy {
+	if s.any || o.any {
+		return startedBy{any: true}
+	}
+	by := slices.Concat(s.by, o.by)
+	slices.Sort(by)
+	if by = slices.Compact(by); len(by) > mostStarters {
+		return startedBy{any: true}
+	}
+	return startedBy{by: by}
+}
+
+func (s startedBy) and(o startedBy) startedBy {
+	switch {
+	case s.any:
+		return o
+	case o.any:
+		return s
+	}
+	var both []int
+	for _, n := range s.by {
+		if slices.Contains(o.by, n) {
+			both = append(both, n)
+		}
+	}
+	return startedBy{by: both}
+}
+
+// number gives schedules that start one run the same number.
+func number(numbers map[string]int, s *dsl.Schedule) int {
+	key := fmt.Sprintf("%q %q %d", s.Cron.V, s.Timezone.V, s.Every.V)
+	for _, f := range s.Params {
+		key += fmt.Sprintf(" %q=%q", f.Name.V, f.Value.V)
+	}
+	n, ok := numbers[key]
+	if !ok {
+		n = len(numbers)
+		numbers[key] = n
+	}
+	return n
+}

@@ -1,0 +1,80 @@
+package lint
+
+import (
+	"fmt"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/expression"
+)
+
+// pass is one look at a file, or at a stretch of its tasks. It is used by one
+// goroutine.
+type pass struct {
+	*File
+	o     *Options
+	disk  *disk
+	wf    *dsl.Workflow
+	whole bool // the parser could read all of the file
+	found []finding
+
+	shared     *shared
+	parsers    map[syntax.LangVariant]*syntax.Parser
+	clocks     map[clockKey]*clock
+	lineage    *lineage
+	faults     int  // of expressions, so far
+	unreadable bool // the script of the present task is no shell, and that was reported
+}
+
+// shared is what the passes over one file have in common.
+type shared struct {
+	once  sync.Once
+	scope *expression.Scope
+}
+
+// task looks at one task by itself.
+func (p *pass) task(i int) {
+	t := &p.wf.Tasks[i]
+	for s := range t.Schedules {
+		p.schedule(&t.Schedules[s])
+	}
+	p.script(t)
+	p.taskExpressions(i)
+	p.taskFiles(t)
+}
+
+// workflow looks at what is no task's own.
+func (p *pass) workflow() {
+	p.timezone()
+	for s := range p.wf.Schedules {
+		p.schedule(&p.wf.Schedules[s])
+	}
+	p.span()
+	p.workflowExpressions()
+	if p.whole {
+		p.noTimezone()
+		p.noTimeout()
+		p.unusedParams()
+		p.scheduleParams()
+		p.workflowFiles()
+	}
+	if p.Plan != nil {
+		p.neverRuns()
+		p.mixedSchedules()
+		p.overrun()
+		p.redundant()
+	}
+}
+
+// report adds a finding about the token at a place.
+func (p *pass) report(rule string, at dsl.Pos, hint, format string, args ...any) {
+	p.found = append(p.found, finding{Diagnostic: p.Source.Diagnostic(rule, severityOf(rule), at, fmt.Sprintf(format, args...), hint)})
+}
+
+// within adds a finding about width bytes at an offset of a scalar's value.
+func (p *pass) within(rule string, scalar dsl.Value[string], offset, width int, hint, format string, args ...any) {
+	d := p.Source.DiagnosticInScalar(rule, severityOf(rule), scalar.Pos, offset, width, fmt.Sprintf(format, args...), hint)
+	p.found = append(p.found, finding{d, scalar.Pos.Line})
+}

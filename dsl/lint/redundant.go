@@ -1,0 +1,95 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// redundant reports dependencies that follow from others: a task that depends
+// on b need not depend on a, if b succeeds only after a has. The search goes
+// back from each task no further than the earliest of its dependencies, and ends
+// where a budget is used up: what it finds is tidiness, not a fault.
+func (p *pass) redundant() {
+	s := &reduction{pass: p, budget: stepBudget(p.Plan)}
+	for t := range p.Plan.Tasks {
+		spec := p.Plan.Tasks[t].Spec
+		if len(spec.DependsOn) > 1 && spec.Join.V == dsl.JoinAll && s.budget > 0 {
+			s.reduce(dag.Task(t))
+		}
+	}
+}
+
+// reduction is the search for redundant dependencies. The slices are made for
+// the first task that needs them; stamp says for which task an entry was set.
+type reduction struct {
+	*pass
+	budget   int
+	position []int
+	stamp    []dag.Task // the task, plus one, for which the others are set
+	source   []dag.Task // the dependency by which the search came here
+	direct   []bool     // it is a dependency itself
+}
+
+func (s *reduction) reduce(t dag.Task) {
+	if s.position == nil {
+		n := len(s.Plan.Tasks)
+		s.position, s.stamp, s.source, s.direct = make([]int, n), make([]dag.Task, n), make([]dag.Task, n), make([]bool, n)
+		for i, u := range s.Plan.Order {
+			s.position[u] = i
+		}
+	}
+	deps := s.Plan.Tasks[t].Spec.DependsOn
+	var work []dag.Task
+	earliest := len(s.position)
+	for _, d := range deps {
+		u, _ := s.Plan.Task(d.Task.V)
+		s.stamp[u], s.source[u], s.direct[u] = t+1, u, true
+		earliest = min(earliest, s.position[u])
+		if d.On == dsl.OnSucceeded {
+			work = append(work, u)
+		}
+	}
+	by := map[dag.Task]dag.Task{} // redundant dependencies, and what they follow from
+	for len(work) > 0 && s.budget > 0 {
+		u := work[len(work)-1]
+		work = work[:len(work)-1]
+		if s.Plan.Tasks[u].Spec.Join.V != dsl.JoinAll {
+			continue
+		}
+		for _, d := range s.Plan.Tasks[u].Spec.DependsOn {
+			s.budget--
+			v, _ := s.Plan.Task(d.Task.V)
+			switch {
+			case d.On != dsl.OnSucceeded || s.position[v] < earliest:
+			case s.stamp[v] != t+1:
+				s.stamp[v], s.source[v], s.direct[v] = t+1, s.source[u], false
+				work = append(work, v)
+			case s.direct[v]:
+				if _, ok := by[v]; !ok {
+					by[v] = s.source[u]
+				}
+			}
+		}
+	}
+	if s.budget > 0 {
+		s.say(t, by)
+	}
+}
+
+// say reports the redundant dependencies of a task in file order.
+func (s *reduction) say(t dag.Task, by map[dag.Task]dag.Task) {
+	node := &s.Plan.Tasks[t]
+	var said []string
+	for _, d := range node.Spec.DependsOn {
+		u, _ := s.Plan.Task(d.Task.V)
+		via, ok := by[u]
+		if !ok || d.On&dsl.OnSucceeded == 0 || slices.Contains(said, d.Task.V) {
+			continue
+		}
+		said = append(said, d.Task.V)
+		s.report("redundant-dependency", d.Task.Pos, "remove it, if it is there for the order alone",
+			"task %q need not depend on %q: %q succeeds only after it", node.ID, d.Task.V, s.Plan.Tasks[via].ID)
+	}
+}

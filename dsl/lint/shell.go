@@ -1,0 +1,162 @@
+package lint
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/expression"
+)
+
+// script is what a task's `run` says, if it is for a shell that can be read.
+type script struct {
+	text     string // expressions overwritten by a word of the same length
+	file     *syntax.File
+	pipefail bool // the shell itself is told to notice failures within a pipe
+}
+
+// dialect tells which language a shell's scripts are in; false for what is
+// neither sh nor bash.
+func dialect(s dsl.Shell) (syntax.LangVariant, bool) {
+	switch expression.ShellOf(s.Argv) {
+	case expression.Sh:
+		return syntax.LangPOSIX, true
+	case expression.Bash:
+		return syntax.LangBash, true
+	}
+	return 0, false
+}
+
+// script reports what is wrong with the script of a task: shell-syntax and
+// unseen-failure, and with the files it begins with, missing-file.
+func (p *pass) script(t *dsl.Task) {
+	p.unreadable = false
+	if t.Kind != dsl.KindRun || !t.Run.Set() {
+		return
+	}
+	s := p.parse(t, true)
+	if s == nil {
+		return
+	}
+	p.unseenFailures(t, s)
+	if p.whole {
+		p.scriptFiles(t, s)
+	}
+}
+
+// parse reads the script of a task; nil if it is for another shell or cannot be
+// read, which is reported if told to.
+func (p *pass) parse(t *dsl.Task, tell bool) *script {
+	lang, ok := dialect(t.Shell)
+	if !ok {
+		return nil
+	}
+	s := &script{text: overwritten(t.Run.V)}
+	s.pipefail = len(t.Shell.Argv) == 1 && lang == syntax.LangBash || strings.Contains(strings.Join(t.Shell.Argv, " "), "pipefail")
+	var err error
+	if s.file, err = p.parser(lang).Parse(strings.NewReader(s.text), ""); err == nil {
+		return s
+	}
+	if tell && !p.parserMayErr(lang, s.text) {
+		p.unreadable = true
+		p.badSyntax(t, err)
+	}
+	return nil
+}
+
+func (p *pass) parser(lang syntax.LangVariant) *syntax.Parser {
+	parser := p.parsers[lang]
+	if parser == nil {
+		if p.parsers == nil {
+			p.parsers = map[syntax.LangVariant]*syntax.Parser{}
+		}
+		parser = syntax.NewParser(syntax.Variant(lang))
+		p.parsers[lang] = parser
+	}
+	return parser
+}
+
+// parserMayErr tells whether a script that could not be read may be right all
+// the same: a subshell at the beginning of a command substitution or of another
+// subshell is taken for arithmetic, and so is the key of an associative array.
+func (p *pass) parserMayErr(lang syntax.LangVariant, text string) bool {
+	if lang == syntax.LangBash && (strings.Contains(text, "declare -A") || strings.Contains(text, "local -A") || strings.Contains(text, "typeset -A")) {
+		return true
+	}
+	if !strings.Contains(text, "((") {
+		return false
+	}
+	_, err := p.parser(lang).Parse(strings.NewReader(strings.ReplaceAll(text, "((", "( (")), "")
+	return err == nil
+}
+
+// overwritten replaces each expression by a word of the same length, so that
+// places stay what they are.
+func overwritten(text string) string {
+	if !strings.Contains(text, "${{") {
+		return text
+	}
+	list, _ := dsl.Expressions(text)
+	b := []byte(text)
+	for _, e := range list {
+		for i := e.Start; i < e.End; i++ {
+			b[i] = '_'
+		}
+	}
+	return string(b)
+}
+
+// badSyntax reports the place at which a script could not be read.
+func (p *pass) badSyntax(t *dsl.Task, err error) {
+	var dialect syntax.LangError
+	var fault syntax.ParseError
+	switch {
+	case errors.As(err, &dialect):
+		p.within("shell-syntax", t.Run, int(dialect.Pos.Offset()), 1, `set "shell: bash", or write it another way`,
+			"the script uses %s, which bash has and sh does not", strings.ReplaceAll(dialect.Feature, "\"function\"", "`function`"))
+	case errors.As(err, &fault):
+		message, hint := explained(fault.Text)
+		if h := otherInterpreter(t.Run.V); h != "" {
+			hint = h
+		}
+		p.within("shell-syntax", t.Run, int(fault.Pos.Offset()), 1, hint, "the script cannot be read: %s", message)
+	}
+}
+
+// explained puts the words of the shell parser into better ones where it has
+// odd ones.
+func explained(text string) (message, hint string) {
+	switch {
+	case strings.Contains(text, "`foo(`"):
+		return "unexpected `(`", "put it into quotes if it is text"
+	case strings.HasPrefix(text, "unclosed here-document"):
+		return text, "the closing word stands alone in its line, with no blanks around it"
+	case strings.HasPrefix(text, "reached EOF without closing quote"):
+		return strings.Replace(text, "reached EOF without closing quote", "there is no closing quote", 1), "close it, or escape it"
+	case strings.HasPrefix(text, "a command can only contain words and redirects; encountered"):
+		return strings.Replace(text, "a command can only contain words and redirects; encountered", "unexpected", 1), "put it into quotes if it is text"
+	}
+	return text, ""
+}
+
+// otherInterpreter gives the hint for a script whose first line asks for
+// something else than the shell that gets it.
+func otherInterpreter(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
+		return ""
+	}
+	name := path.Base(words[0])
+	if name == "env" && len(words) > 1 {
+		name = words[1]
+	}
+	switch name {
+	case "sh", "bash", "dash", "env":
+		return ""
+	}
+	return "the first line of a script does not choose its shell: set \"shell: " + name + "\""
+}
