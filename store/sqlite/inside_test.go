@@ -320,43 +320,74 @@ func TestWhatCannotBeReadIsDamage(t *testing.T) {
 	}
 }
 
-func TestAPageThatTurnsBadIsDamageForReadsAndWrites(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ax.db")
-	s, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestAPageThatTurnsBadIsDamage(t *testing.T) {
+	s := opened(t)
 	ctx := context.Background()
 	b := new(store.Batch)
-	for i := range 3000 {
-		id := fmt.Sprintf("r%05d", i)
-		b.Create = append(b.Create, store.Run{ID: id})
-		b.Append = append(b.Append, store.Appended{RunID: id, Data: [][]byte{make([]byte, 4000)}})
+	for i := range 100 {
+		b.Create = append(b.Create, store.Run{ID: fmt.Sprintf("r%05d", i), Error: strings.Repeat("x", 200)})
 	}
-	if err := errors.Join(s.Commit(ctx, b), s.Close()); err != nil {
+	if err := errors.Join(s.Commit(ctx, b), s.writer.conn.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")); err != nil {
 		t.Fatal(err)
 	}
-	if fi, err := os.Stat(path); err != nil || fi.Size() <= checkedSize {
-		t.Fatalf("the database has %d bytes (%v), too few for this test", fi.Size(), err)
-	}
-	zero := make([]byte, checkedSize-8192)
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := os.OpenFile(s.path, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.WriteAt(zero, 4096*12)
+	fi, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt(make([]byte, fi.Size()-4096), 4096)
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	s, err = Open(path, Options{})
+	if _, err := s.Unfinished(ctx); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), s.path) {
+		t.Errorf("a read gave the error %v, expected %v", err, store.ErrDamaged)
+	}
+}
+
+func TestALongReadDoesNotMakeTheLogGrowForGood(t *testing.T) {
+	s := opened(t)
+	s.writer.maxLog, s.writer.log = 1<<20, 1<<20
+	ctx := context.Background()
+	if err := s.Commit(ctx, &store.Batch{Create: []store.Run{{ID: "r"}}}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	grow := func() int64 {
+		t.Helper()
+		b := &store.Batch{Append: []store.Appended{{RunID: "r", Have: n, Data: [][]byte{make([]byte, 100<<10)}}}}
+		if err := s.Commit(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		fi, err := os.Stat(s.path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fi.Size()
+	}
+	reading, err := s.reads.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	if _, err := s.Unfinished(ctx); !errors.Is(err, store.ErrDamaged) {
-		t.Errorf("a read gave the error %v, expected %v", err, store.ErrDamaged)
+	var runs int
+	if err := reading.QueryRow("SELECT count(*) FROM runs").Scan(&runs); err != nil {
+		t.Fatal(err)
 	}
-	if err := s.Commit(ctx, b); !errors.Is(err, store.ErrDamaged) {
-		t.Errorf("a commit gave the error %v, expected %v", err, store.ErrDamaged)
+	for grow() < 3<<20 {
+		if n > 100 {
+			t.Fatal("the log does not grow")
+		}
 	}
+	if err := reading.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if grow() < 1<<20 {
+			return
+		}
+	}
+	t.Error("the log is as large as before after the read has ended")
 }

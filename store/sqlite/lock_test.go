@@ -2,7 +2,6 @@ package sqlite_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -213,43 +212,4 @@ func TestCloseDoesNotWaitForALockForever(t *testing.T) {
 		}
 		release()
 	})
-}
-
-func TestALongReadDoesNotMakeTheLogGrowForGood(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ax.db")
-	s := open(t, path, sqlite.Options{Synchronous: sqlite.Normal})
-	create(t, s, "r0")
-	db := raw(t, path)
-	reading := begin(t, db)
-	n := 0
-	grow := func(until func(log int64) bool) {
-		t.Helper()
-		for !until(size(t, path+"-wal")) {
-			if n++; n > 400 {
-				t.Fatalf("the log has %d bytes after %d batches", size(t, path+"-wal"), n)
-			}
-			big := &store.Batch{Append: []store.Appended{{RunID: "r0", Have: 1 + n, Data: [][]byte{make([]byte, 1<<20)}}}}
-			if err := s.Commit(context.Background(), big); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	grow(func(log int64) bool { return log > 80<<20 })
-	if err := reading.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	grow(func(log int64) bool { return log < 70<<20 })
-}
-
-func begin(t *testing.T, db *sql.DB) *sql.Tx {
-	t.Helper()
-	tx, err := db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var n int
-	if err := tx.QueryRow("SELECT count(*) FROM runs").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return tx
 }

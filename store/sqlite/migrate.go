@@ -116,11 +116,10 @@ func settle(ctx context.Context, c conn, opts Options) error {
 	for _, p := range []struct{ name, value string }{
 		{"journal_mode", "wal"},
 		{"synchronous", synchronous},
-		{"busy_timeout", "0"},              // waiting is done in Go, where it can be ended
-		{"temp_store", "2"},                // savepoints keep old pages: in memory
-		{"cache_size", "-16000"},           // KiB
-		{"wal_autocheckpoint", "4000"},     // pages: fewer checkpoints write fewer pages twice
-		{"journal_size_limit", "67108864"}, // what a long read has made of the log goes afterwards
+		{"busy_timeout", "0"},          // waiting is done in Go, where it can be ended
+		{"temp_store", "2"},            // savepoints keep old pages: in memory
+		{"cache_size", "-16000"},       // KiB
+		{"wal_autocheckpoint", "4000"}, // pages: fewer checkpoints write fewer pages twice
 	} {
 		if err := c.exec(ctx, "PRAGMA "+p.name+" = "+p.value); err != nil {
 			return fmt.Errorf("set %s to %s: %w", p.name, p.value, err)

@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	maxGroup = 500      // batches in one transaction
-	maxLog   = 64 << 20 // bytes of the log at which it is emptied by force
+	maxGroup      = 500      // batches in one transaction
+	defaultMaxLog = 64 << 20 // bytes
 )
 
-// writer owns the connection that writes. Its goroutine owns stmts and log;
-// others reach it by requests and closing alone.
+// writer owns the connection that writes. Its goroutine owns conn, stmts, maxLog
+// and log; others reach it by requests and closing alone.
 type writer struct {
 	path     string
 	conn     conn
 	stmts    [statements]stmt
-	log      int64 // size of the log at which it is emptied next
+	maxLog   int64 // size to which the log may grow beyond what could not be emptied
+	log      int64 // size at which it is emptied next
 	requests chan *request
 	closing  chan struct{} // closed by stop
 	ended    chan struct{} // closed when the goroutine is gone
@@ -55,7 +56,7 @@ const (
 // startWriter takes over a connection, unless it gives an error.
 func startWriter(path string, c conn) (*writer, error) {
 	w := &writer{
-		path: path, conn: c, log: maxLog,
+		path: path, conn: c, maxLog: defaultMaxLog, log: defaultMaxLog,
 		requests: make(chan *request), closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i, text := range texts {
@@ -80,7 +81,7 @@ func (w *writer) finalize() error {
 }
 
 func (w *writer) commit(ctx context.Context, b *store.Batch) error {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil || b.Empty() {
 		return err
 	}
 	r := &request{ops: encode(b), done: make(chan error, 1)}
@@ -331,9 +332,9 @@ func (w *writer) emptyLog() {
 	// waits for readers, and writers wait for it, so not for long
 	ctx := context.Background()
 	err = w.conn.exec(ctx, "PRAGMA busy_timeout = 100")
-	w.log = maxLog
+	w.log = w.maxLog
 	hindered, failed := w.conn.value(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	if err = errors.Join(err, failed, w.conn.exec(ctx, "PRAGMA busy_timeout = 0")); err != nil || hindered != int64(0) {
-		w.log = fi.Size() + maxLog
+		w.log = fi.Size() + w.maxLog
 	}
 }
