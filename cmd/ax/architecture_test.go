@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"runtime/server":   {"runtime", "runtime/machine", "runtime/reload", "store", "dag", "dsl"},
 	"runtime/reload":   {"dag", "dsl", "dsl/lint"},
 	"runtime/trigger":  {"dag", "dsl", "dsl/cron"},
-	"runtime/executor": {"dag"},
+	"runtime/executor": {"dag", "dsl"},
 	"store":            {"runtime/machine", "dag"},
 	"store/sqlite":     {"store", "runtime/machine", "dag"},
 	"store/storetest":  {"store", "runtime/machine", "dag"},
@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"schema":           {"dsl"},
 	"docs":             {},
 	".ci/mutate":       {},
-	"dsl/cron":         {},
+	"dsl/cron":         {"dsl"},
 	"dsl/expression":   {"dsl"},
 	"workflows":        {},
 }

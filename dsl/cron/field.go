@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ax-scheduler/ax/dsl"
 )
 
 // field is one of the five columns of an expression.
@@ -201,7 +203,7 @@ func (f *field) suggest(word string) string {
 			}
 		}
 	}
-	if near := nearest(low, f.names); near != "" {
+	if near := dsl.Nearest(low, f.names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""

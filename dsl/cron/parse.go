@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	robfig "github.com/robfig/cron/v3"
+
+	"github.com/ax-scheduler/ax/dsl"
 )
 
 // Kind tells apart the two sorts of mistake that an expression can have.
@@ -172,7 +174,7 @@ func macro(tokens []token) (string, error) {
 		names[i] = m.name
 	}
 	hint := ""
-	if near := nearest(name, names); near != "" {
+	if near := dsl.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return "", bad(first, hint, "unknown name %s, allowed are %s", quote(first.text), strings.Join(names, " "))

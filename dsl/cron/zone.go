@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	_ "time/tzdata" // a bare image has no zone files
+
+	"github.com/ax-scheduler/ax/dsl"
 )
 
 // zoneNames lists the zones in time/tzdata, one a line, sorted; TestZoneList keeps it so.
@@ -85,7 +87,7 @@ func suggestZone(name string) string {
 		}
 	}
 	const telling = 5 // "PST" is no misspelt "EST"
-	if near := nearest(typed, keys); near != "" && len(typed) >= telling {
+	if near := dsl.Nearest(typed, keys); near != "" && len(typed) >= telling {
 		return fmt.Sprintf("did you mean %q?", byKey[near])
 	}
 	return zoneHint

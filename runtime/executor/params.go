@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/ax-scheduler/ax/dsl"
 )
 
 // Param is a parameter of a registered function. Its type says how a value is written:
@@ -209,38 +211,13 @@ func snake(name string) string {
 
 // suggest is the hint for a name that is not among those known: the nearest, if one is near, else all of them.
 func suggest(name string, known []string) string {
-	best, distance := "", (len(name)+2)/3+1 // two letters that changed places are two
-	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(k)); d < distance {
-			best, distance = k, d
-		}
-	}
+	near := dsl.Nearest(name, known)
 	switch {
-	case best != "":
-		return fmt.Sprintf("did you mean %q?", best)
+	case near != "":
+		return fmt.Sprintf("did you mean %q?", near)
 	case len(known) == 0:
 		return "there are none"
 	default:
 		return "there are " + strings.Join(known, ", ")
 	}
-}
-
-// editDistance is Levenshtein's, in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

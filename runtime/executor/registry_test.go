@@ -233,14 +233,3 @@ func TestNoTextMakesACallPanic(t *testing.T) {
 		}
 	})
 }
-
-func TestTheEditDistanceIsAMetric(t *testing.T) {
-	word := rapid.StringMatching(`[abc]{0,6}`)
-	rapid.Check(t, func(t *rapid.T) {
-		a, b, c := word.Draw(t, "a"), word.Draw(t, "b"), word.Draw(t, "c")
-		ab, bc, ac := editDistance(a, b), editDistance(b, c), editDistance(a, c)
-		if ab != editDistance(b, a) || (ab == 0) != (a == b) || ac > ab+bc || ab > max(len(a), len(b)) {
-			t.Errorf("%q to %q %d, to %q %d; directly %d", a, b, ab, c, bc, ac)
-		}
-	})
-}
