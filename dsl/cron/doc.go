@@ -1,7 +1,6 @@
 // Package cron reads cron expressions and says when they fire.
 //
-// It knows text, clocks and zones. It imports nothing of the project, so that the parser, the linter and the scheduler
-// can share it, and it must not read the current time, sleep, or keep state beyond a cache of loaded zones.
+// It knows text, clocks and zones, and nothing of files and workflows, so that the linter and the scheduler share it.
 //
 // # Expressions
 //
