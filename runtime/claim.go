@@ -66,30 +66,26 @@ func Holder(data, owner string) (pid int, addr string, err error) {
 }
 
 // LockServing makes this process the one that serves a data folder, until it
-// ends. The error names the process that does already.
-func LockServing(data string) error {
+// calls release or ends. The error names the process that does already.
+func LockServing(data string) (release func() error, err error) {
 	path := filepath.Join(data, "serve.lock")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 		defer f.Close()
-		pid, _ := os.ReadFile(path)
-		return fmt.Errorf("process %s serves the data folder %s already", strings.TrimSpace(string(pid)), data)
+		pid, _ := os.ReadFile(path) // who cannot be read is not named
+		return nil, fmt.Errorf("process %s serves the data folder %s already", strings.TrimSpace(string(pid)), data)
 	}
 	if err := f.Truncate(0); err != nil {
-		return err
+		return nil, errors.Join(err, f.Close())
 	}
 	if _, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
-		return err
+		return nil, errors.Join(err, f.Close())
 	}
-	serving = f
-	return nil
+	return f.Close, nil
 }
-
-// serving keeps the lock's file open as long as the process lives.
-var serving *os.File
 
 // Release gives the claim up.
 func (c *Claim) Release() error {

@@ -43,6 +43,7 @@ func newRoot(w *world) *cobra.Command {
 	for _, command := range []func(*globals) *cobra.Command{
 		runCommand, serveCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, retryCommand, cancelCommand,
 		graphCommand, nextCommand,
+		lspCommand,
 		initCommand, versionCommand,
 	} {
 		root.AddCommand(command(g))

@@ -82,9 +82,11 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	return g.withEngine(func(e *runtime.Engine, st store.Store, claim *runtime.Claim) error {
-		if err := runtime.LockServing(g.data); err != nil {
+		release, err := runtime.LockServing(g.data)
+		if err != nil {
 			return err
 		}
+		defer release()
 		ln, err := net.Listen("tcp", o.addr)
 		if err != nil {
 			return err
