@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,18 +16,73 @@ import (
 )
 
 func explainCommand(g *globals) *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain RUN [TASK]",
-		Short: "tell why a run or a task ended as it did",
+	var at string
+	cmd := &cobra.Command{
+		Use:   "explain RUN [TASK] | NAME --at TIME",
+		Short: "tell why a run or a task ended as it did, or what became of a tick",
 		Long: `Tell why a run, or one task of it, ended as it did or has not started, as a chain of
-causes down to the task at the root of it.`,
-		Args: cobra.RangeArgs(1, 2),
+causes down to the task at the root of it. With --at tell what became of the ticks of a
+workflow around a time.`,
+		Example: "  ax explain 06h2 report\n  ax explain nightly --at 2026-03-29T02:30:00+02:00",
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if at != "" {
+				t, err := time.Parse(time.RFC3339, at)
+				if err != nil {
+					return fmt.Errorf("--at %q is not a time like 2026-03-29T02:30:00Z", at)
+				}
+				return g.explainTicks(cmd.Context(), args[0], t)
+			}
 			return g.withRun(cmd.Context(), args[0], func(st store.Store, id string) error {
 				return g.explain(cmd.Context(), st, id, args[1:])
 			})
 		},
 	}
+	cmd.Flags().StringVar(&at, "at", "", "a time: tell what became of the tick of the workflow that is nearest to it")
+	return cmd
+}
+
+// aroundTick is how far from a time its nearest tick is looked for.
+const aroundTick = 32 * 24 * time.Hour
+
+// explainTicks tells, for each schedule of a workflow, what became of the tick
+// that is nearest to a time.
+func (g *globals) explainTicks(ctx context.Context, name string, at time.Time) error {
+	st, err := g.openReader()
+	if isAbsent(err) {
+		return exit{exitFailed, fmt.Errorf("%s holds no database", g.data)}
+	}
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	ticks, err := st.Ticks(ctx, name, at.Add(-aroundTick), at.Add(aroundTick), 0)
+	if err != nil {
+		return err
+	}
+	nearest := map[string]store.Tick{}
+	for _, t := range ticks {
+		old, known := nearest[t.Schedule]
+		if t.Outcome != store.TickLoaded && (!known || t.At.Sub(at).Abs() < old.At.Sub(at).Abs()) {
+			nearest[t.Schedule] = t
+		}
+	}
+	if len(nearest) == 0 {
+		fmt.Fprintf(g.stdout, "no tick of %s is recorded around %s\n", name, clock(at))
+		return nil
+	}
+	for _, schedule := range slices.Sorted(maps.Keys(nearest)) {
+		t := nearest[schedule]
+		line := fmt.Sprintf("%s, tick of %s (%s): %s", name, t.At.UTC().Format(time.RFC3339Nano), schedule, t.Outcome)
+		if t.Reason != "" {
+			line += ": " + t.Reason
+		}
+		if t.RunID != "" {
+			line += ", run " + t.RunID
+		}
+		fmt.Fprintln(g.stdout, line)
+	}
+	return nil
 }
 
 func (g *globals) explain(ctx context.Context, st store.Store, id string, task []string) error {
