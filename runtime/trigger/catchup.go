@@ -36,8 +36,9 @@ const lateness = 5 * time.Second
 const defaultWindow = 24 * time.Hour
 
 // Due gives every tick of a rule after last and up to now, oldest first, and
-// what is to become of each: those on time fire, the others were missed and are
-// treated by the workflow's catchup.
+// what is to become of each. While none is later than a busy machine may be, all
+// fire. Else the engine has been away, and they are treated by the workflow's
+// catchup: with `latest` one run and then the normal pace.
 func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
 	var ticks []Tick
 	for at := r.Next(last); !at.IsZero() && !at.After(now); at = r.Next(at) {
@@ -53,21 +54,19 @@ func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
 	return ticks
 }
 
-// catchUp decides over the ticks that were missed. They stand before those that
-// are on time.
+// catchUp decides over the ticks of a time in which the engine was away.
 func catchUp(ticks []Tick, wf *dsl.Workflow, now time.Time) {
-	missed := 0
-	for missed < len(ticks) && now.Sub(ticks[missed].At) > lateness {
-		missed++
+	if len(ticks) == 0 || now.Sub(ticks[0].At) <= lateness {
+		return
 	}
 	window := wf.CatchupWindow.Or(defaultWindow)
-	merged := -1 // the first of those that the last missed one stands for
-	for i := range ticks[:missed] {
-		t, last := &ticks[i], i == missed-1
+	merged := -1 // the first of those that the last one stands for
+	for i := range ticks {
+		t, last := &ticks[i], i == len(ticks)-1
 		switch {
 		case now.Sub(t.At) > window:
 			t.Fate, t.Reason = Missed, "older than catchup_window"
-		case wf.Catchup.V == dsl.CatchupNone:
+		case wf.Catchup.V == dsl.CatchupNone && now.Sub(t.At) > lateness:
 			t.Fate, t.Reason = Missed, "missed while the engine was down, and catchup is none"
 		case wf.Catchup.V == dsl.CatchupLatest && !last:
 			t.Fate, t.Reason = Missed, "missed while the engine was down, and catchup is latest"

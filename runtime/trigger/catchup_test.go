@@ -69,3 +69,25 @@ func TestJitterIsAFixedShare(t *testing.T) {
 		t.Errorf("the delay is %s", d)
 	}
 }
+
+func TestABusyMachineLosesNoTickAndAPauseMakesNoBurst(t *testing.T) {
+	anchor := at(t, "2026-01-01T00:00:00Z")
+	wf, _ := dsl.Parse("f.yaml", []byte("name: f\nevery: 1s\ntasks:\n  a: {run: x}\n"))
+	p, _ := dag.Compile(wf)
+	rs, err := trigger.Rules(p, trigger.Options{Zone: time.UTC, Anchor: anchor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ away, fired int }{{1, 1}, {4, 4}, {12, 1}, {3600, 1}} {
+		fired := 0
+		ticks := rs[0].Due(wf, anchor, anchor.Add(time.Duration(c.away)*time.Second+time.Millisecond))
+		for _, tick := range ticks {
+			if tick.Fate == trigger.Fire {
+				fired++
+			}
+		}
+		if len(ticks) != c.away || fired != c.fired {
+			t.Errorf("after %d s %d ticks are due and %d fire, want %d", c.away, len(ticks), fired, c.fired)
+		}
+	}
+}
