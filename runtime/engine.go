@@ -144,16 +144,13 @@ type Request struct {
 // work yet, environment files that cannot be read.
 func (e *Engine) Start(ctx context.Context, q Request) (store.Run, error) {
 	e.init()
-	if ds := Unsupported(q.Plan.Workflow); len(ds) > 0 {
-		return store.Run{}, refused{fmt.Errorf("%s:%d:%d: %s", ds[0].File, ds[0].Pos.Line, ds[0].Pos.Col, ds[0].Message)}
+	if err := e.refusal(q.Plan); err != nil {
+		return store.Run{}, refused{err}
 	}
 	now := timestamp(time.Now())
 	wf := q.Plan.Workflow
 	params, err := checkParams(wf, q.Params)
 	if err != nil {
-		return store.Run{}, refused{err}
-	}
-	if err := e.checkCalls(wf); err != nil {
 		return store.Run{}, refused{err}
 	}
 	q.Params = params
@@ -173,6 +170,14 @@ func (e *Engine) Start(ctx context.Context, q Request) (store.Run, error) {
 		lp.admit(l)
 		return nil
 	})
+}
+
+// refusal tells why no run of a plan can be carried out by this engine.
+func (e *Engine) refusal(p *dag.Plan) error {
+	if ds := Unsupported(p.Workflow); len(ds) > 0 {
+		return fmt.Errorf("%s:%d:%d: %s", ds[0].File, ds[0].Pos.Line, ds[0].Pos.Col, ds[0].Message)
+	}
+	return e.checkCalls(p.Workflow)
 }
 
 // newRun gives the record of a run that is asked for.

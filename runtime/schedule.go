@@ -220,14 +220,22 @@ func (lp *loop) fire(s *scheduled, t trigger.Tick, tick store.Tick, now time.Tim
 	return p
 }
 
+// prepare brings the run of a tick to life.
+func (e *Engine) prepare(p *pendingTick) (*live, error) {
+	if err := e.refusal(p.plan); err != nil {
+		return nil, err
+	}
+	params, err := checkParams(p.plan.Workflow, p.run.Params)
+	if err != nil {
+		return nil, err
+	}
+	p.run.Params = params
+	return e.newLive(p.plan, p.run, p.only)
+}
+
 // commitTick stores a tick with its run, and hands the run to the loop.
 func (e *Engine) commitTick(ctx context.Context, p *pendingTick) {
-	var l *live
-	params, err := checkParams(p.plan.Workflow, p.run.Params)
-	if err == nil {
-		p.run.Params = params
-		l, err = e.newLive(p.plan, p.run, p.only)
-	}
+	l, err := e.prepare(p)
 	if err != nil {
 		p.run.State, p.run.Reason, p.run.Error = machine.RunFailed, machine.ReasonStartError, err.Error()
 		p.run.FinishedAt = p.run.CreatedAt

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -164,6 +166,19 @@ func TestAReloadNeitherLosesNorDoublesATickNorMovesThePace(t *testing.T) {
 		equal(t, got[:19], want)
 		if len(got) > 20 {
 			t.Errorf("there are %d ticks in 200 s", len(got))
+		}
+	})
+}
+
+func TestATickOfAWorkflowThatCannotRunIsAFailedRunThatSaysWhy(t *testing.T) {
+	x := &script{}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		load(ctx, t, e, "name: flow\nevery: 10m\ntasks:\n  a: {http: {url: http://localhost}}\n")
+		time.Sleep(11 * time.Minute)
+		runs, err := e.Store.Runs(ctx, store.RunFilter{Limit: 10})
+		if err != nil || len(runs) != 1 || runs[0].State != machine.RunFailed || runs[0].Reason != machine.ReasonStartError ||
+			!strings.Contains(runs[0].Error, "flow.yaml:4:") {
+			t.Errorf("the runs are %+v, %v", runs, err)
 		}
 	})
 }
