@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +58,9 @@ be read.`,
 }
 
 func (g *globals) lint(paths []string, o lintOptions) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // a short life with much to read: what it saves in time it costs in memory
+	}
 	in := g.lintInput(paths, o.stdinName)
 	files := in.read(g.stdin)
 	ds := lint.Check(files, lint.Options{Now: time.Now(), Root: os.DirFS("/"), Others: in.others})
