@@ -13,7 +13,7 @@ import (
 // scopeOf gives the names that the expressions of a file may use. It is made
 // when the first expression is seen.
 func (p *pass) scopeOf() *expression.Scope {
-	p.shared.once.Do(func() { p.shared.scope = expression.NewScope(p.wf) })
+	p.shared.scopeOnce.Do(func() { p.shared.scope = expression.NewScope(p.wf) })
 	return p.shared.scope
 }
 
@@ -185,7 +185,7 @@ func (p *pass) finalBefore(t dag.Task, itself bool) func(id string) bool {
 			return itself
 		}
 		if p.lineage == nil {
-			p.lineage = newLineage(p.Plan)
+			p.lineage = newLineage(p.graphOf())
 		}
 		return p.lineage.surelyBefore(v, t)
 	}

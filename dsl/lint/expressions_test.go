@@ -110,8 +110,8 @@ tasks:
 on_finish: tidy
 tasks:
   tidy: {run: 'echo ${{ tasks.a.state }}', on_failure: page}
-  a: {run: "true"}
   page: {run: 'echo ${{ tasks.tidy.error }} ${{ tasks.a.state }}'}
+  a: {run: "true"}
 `, nil},
 		{"but not after the other handlers", `
 on_finish: [tidy, mail]

@@ -17,7 +17,7 @@ func WriteGitHub(w io.Writer, ds dsl.Diagnostics) error {
 	b := bufio.NewWriter(w)
 	for _, d := range ds {
 		command := [...]string{dsl.Error: "error", dsl.Warning: "warning", dsl.Info: "notice"}[d.Severity]
-		fmt.Fprintf(b, "::%s file=%s", command, property.Replace(d.File))
+		fmt.Fprintf(b, "::%s file=%s", command, githubProperty.Replace(d.File))
 		if d.Pos.Written() {
 			fmt.Fprintf(b, ",line=%d,endLine=%d", d.Pos.Line, d.End.Line)
 			if d.End.Line == d.Pos.Line { // columns are for places in one line only; the last one is part of it
@@ -28,12 +28,12 @@ func WriteGitHub(w io.Writer, ds dsl.Diagnostics) error {
 		if d.Hint != "" {
 			message += "\nhelp: " + d.Hint
 		}
-		fmt.Fprintf(b, ",title=%s::%s\n", property.Replace("ax lint: "+d.Rule), data.Replace(message))
+		fmt.Fprintf(b, ",title=%s::%s\n", githubProperty.Replace("ax lint: "+d.Rule), githubData.Replace(message))
 	}
 	return b.Flush()
 }
 
 var (
-	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	githubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )

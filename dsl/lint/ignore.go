@@ -37,23 +37,26 @@ func suppress(f *File, o *Options, found []finding) dsl.Diagnostics {
 		return ds
 	}
 	ignores, bad := ignoresOf(f.Source)
+	byLine := map[int32][]*ignore{}
+	for i := range ignores {
+		if n := &ignores[i]; CanIgnore(n.rule) {
+			byLine[n.line] = append(byLine[n.line], n)
+		}
+	}
 	for _, d := range found {
-		if !ignored(ignores, d) {
+		hit := false
+		for _, line := range []int32{0, d.Pos.Line, d.head} {
+			for _, n := range byLine[line] {
+				if n.rule == d.Rule {
+					n.used, hit = true, true
+				}
+			}
+		}
+		if !hit {
 			ds = append(ds, d.Diagnostic)
 		}
 	}
 	return append(append(ds, bad...), unused(f, o, ignores)...)
-}
-
-func ignored(ignores []ignore, d finding) bool {
-	hit := false
-	for i := range ignores {
-		n := &ignores[i]
-		if n.rule == d.Rule && CanIgnore(n.rule) && (n.line == 0 || n.line == d.Pos.Line || n.line == d.head) {
-			n.used, hit = true, true
-		}
-	}
-	return hit
 }
 
 // unused reports what suppresses nothing. Where a file has errors that kept
@@ -73,7 +76,7 @@ func unused(f *File, o *Options, ignores []ignore) (ds dsl.Diagnostics) {
 			}
 		case !CanIgnore(n.rule):
 			message, hint = fmt.Sprintf("rule %q cannot be ignored", n.rule), "a workflow that breaks it is not loaded"
-		case !tried, n.rule == "missing-file" && (o.Root == nil || f.Dir == ""), n.rule == "dst-gap" && o.Now.IsZero():
+		case !tried || !o.tries(f, n.rule):
 		default:
 			message, hint = fmt.Sprintf("nothing here breaks the rule %q any more", n.rule), "remove the comment"
 		}
@@ -82,6 +85,19 @@ func unused(f *File, o *Options, ignores []ignore) (ds dsl.Diagnostics) {
 		}
 	}
 	return ds
+}
+
+// tries tells whether a rule has all that it looks at.
+func (o *Options) tries(f *File, rule string) bool {
+	switch rule {
+	case "missing-file", "unused-param":
+		return o.Root != nil && f.Dir != ""
+	case "dst-gap":
+		return !o.Now.IsZero()
+	case "workflow-cycle", "unknown-workflow":
+		return o.Others != nil
+	}
+	return true
 }
 
 func inComment(src *dsl.Source, at dsl.Pos, width int, message, hint string) dsl.Diagnostic {

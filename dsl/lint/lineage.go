@@ -9,29 +9,27 @@ import (
 // not the same as being upstream: a task that was skipped early has not waited
 // for all that it depends on, and one with "join: any" for one of them only.
 type lineage struct {
-	plan     *dag.Plan
-	position []int
-	callers  [][]dag.Task
-	known    map[dag.Task]bool // for the task that is asked about
-	budget   int               // when it is used up, every answer is yes
+	*graph
+	about  dag.Task          // the task that was asked about last
+	known  map[dag.Task]bool // whether it has ended when another one starts
+	budget int               // when it is used up, every answer is yes
 }
 
-func newLineage(plan *dag.Plan) *lineage {
-	l := &lineage{plan: plan, position: make([]int, len(plan.Tasks)), callers: callersOf(plan), budget: stepBudget(plan)}
-	for i, t := range plan.Order {
-		l.position[t] = i
-	}
-	return l
+func newLineage(g *graph) *lineage {
+	const steps = 250_000 // for one stretch of tasks
+	return &lineage{graph: g, about: dag.None, budget: steps}
 }
 
 // surelyBefore tells whether v has ended by the time at which t starts.
 func (l *lineage) surelyBefore(v, t dag.Task) bool {
-	l.known = map[dag.Task]bool{}
+	if l.about != v {
+		l.about, l.known = v, map[dag.Task]bool{}
+	}
 	return l.ended(v, t)
 }
 
 func (l *lineage) ended(v, t dag.Task) bool {
-	if l.position[v] >= l.position[t] && l.plan.Tasks[t].Handles == 0 {
+	if l.position[v] >= l.position[t] && !l.Tasks[t].Late { // what is late waits for all that is not
 		return false
 	}
 	if known, ok := l.known[t]; ok {
@@ -48,38 +46,34 @@ func (l *lineage) ended(v, t dag.Task) bool {
 // endedByEdges looks at what must have happened before t could start: its
 // dependencies must hold, and if it is a handler, somebody must have called it.
 func (l *lineage) endedByEdges(v, t dag.Task) bool {
-	node := &l.plan.Tasks[t]
+	node := &l.Tasks[t]
 	if node.Handles != 0 { // every task that is not late has ended
-		if !l.plan.Tasks[v].Late {
+		if !l.Tasks[v].Late {
 			return true
 		}
-	} else if callers := l.callers[t]; len(callers) > 0 && every(callers, func(c dag.Task) bool { return c == v || l.ended(v, c) }) {
+	} else if l.endedInAll(v, l.callers[t]) {
 		return true
 	}
-	one := func(d dsl.Dependency) bool {
+	all := len(l.upstreams[t]) > 0
+	for i, u := range l.upstreams[t] {
 		l.budget--
-		u, _ := l.plan.Task(d.Task.V)
 		// Only a task that has run has waited for what it depends on.
-		ran := d.On&(dsl.OnSkipped|dsl.OnCancelled) == 0
-		return u == v || ran && l.ended(v, u)
-	}
-	deps := node.Spec.DependsOn
-	if node.Spec.Join.V == dsl.JoinAny {
-		return len(deps) > 0 && every(deps, one)
-	}
-	for _, d := range deps {
-		if one(d) {
+		ran := node.Spec.DependsOn[i].On&(dsl.OnSkipped|dsl.OnCancelled) == 0
+		ended := u == v || ran && l.ended(v, u)
+		if ended && node.Spec.Join.V == dsl.JoinAll {
 			return true
 		}
+		all = all && ended
 	}
-	return false
+	return all
 }
 
-func every[T any](all []T, ok func(T) bool) bool {
-	for _, x := range all {
-		if !ok(x) {
+// endedInAll tells whether v has ended when any one of some tasks has.
+func (l *lineage) endedInAll(v dag.Task, tasks []dag.Task) bool {
+	for _, t := range tasks {
+		if t != v && !l.ended(v, t) {
 			return false
 		}
 	}
-	return true
+	return len(tasks) > 0
 }

@@ -43,7 +43,7 @@ func (p *pass) mixedSchedules() {
 		if p.Plan.Tasks[t].Callers > 0 {
 			s = called[t]
 		}
-		starters[t] = p.together(spec, s, starters)
+		starters[t] = p.together(t, s, starters)
 		for _, e := range p.Plan.Tasks[t].Downstream {
 			if e.Kind == dag.Failure {
 				called[e.To] = called[e.To].or(starters[t])
@@ -54,23 +54,23 @@ func (p *pass) mixedSchedules() {
 
 // together gives the schedules that start all upstreams of a task, and reports
 // the first of them with which there is none.
-func (p *pass) together(t *dsl.Task, s startedBy, starters []startedBy) startedBy {
-	for i, d := range t.DependsOn {
-		u, _ := p.Plan.Task(d.Task.V)
+func (p *pass) together(t dag.Task, s startedBy, starters []startedBy) startedBy {
+	deps := p.Plan.Tasks[t].Spec.DependsOn
+	upstreams := p.graphOf().upstreams[t]
+	for i, u := range upstreams {
 		both := s.and(starters[u])
 		if both.any || len(both.by) > 0 {
 			s = both
 			continue
 		}
-		other := t.DependsOn[max(i-1, 0)]
-		for _, before := range t.DependsOn[:i] {
-			if v, _ := p.Plan.Task(before.Task.V); !starters[v].any {
-				other = before
-				break
-			}
+		other := slices.IndexFunc(upstreams[:i], func(v dag.Task) bool { return !starters[v].any })
+		if other < 0 { // it is a handler
+			p.report("mixed-schedules", deps[i].Task.Pos, "give both the same schedule",
+				"no run has both %q and a task that calls %q: they are started by different schedules", deps[i].Task.V, p.Plan.Tasks[t].ID)
+			return startedBy{any: true}
 		}
-		p.report("mixed-schedules", d.Task.Pos, "give both the same schedule, put one on the workflow, or start a second workflow by \"after\"",
-			"no run has both %q and %q: they are started by different schedules", other.Task.V, d.Task.V)
+		p.report("mixed-schedules", deps[i].Task.Pos, "give both the same schedule, put one on the workflow, or start a second workflow by \"after\"",
+			"no run has both %q and %q: they are started by different schedules", deps[other].Task.V, deps[i].Task.V)
 		return startedBy{any: true}
 	}
 	return s

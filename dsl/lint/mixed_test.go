@@ -40,6 +40,8 @@ tasks:
 		{"a handler serves both", strings.ReplaceAll(two, "run: \"true\"", "run: \"true\", on_failure: page") + `  page: {run: "true"}
   after: {run: "true", depends_on: page}
 `, nil},
+		{"a handler that depends on a task of another schedule", strings.Replace(two, "* * *\"", "* * *\", on_failure: page", 1) + `  page: {run: "true", depends_on: b}
+`, []string{"6:35 mixed-schedules"}},
 		{"the workflow is started as a whole, too", "every: 1d\n" + two + `  c: {run: "true", depends_on: [a, b]}
 `, nil},
 		{"a disabled task is checked", strings.Replace(two, "0 2 * * *\"", "0 2 * * *\", disabled: true", 1) + `  c: {run: "true", depends_on: [a, b]}

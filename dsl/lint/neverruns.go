@@ -19,30 +19,22 @@ const anyEnd = dsl.OnSucceeded | dsl.OnFailed | dsl.OnSkipped
 // have, and edges that need one task to end in two ways at once, however far
 // back that is. A task behind one that never runs is not reported as well.
 func (p *pass) neverRuns() {
-	n := &necessities{pass: p, budget: stepBudget(p.Plan)}
+	g := p.graphOf()
+	n := &necessities{pass: p, graph: g, budget: g.stepBudget()}
 	n.impossibleEdges()
 	n.contradictions()
-}
-
-// stepBudget bounds the searches that are not linear in every graph. Where it
-// is used up the search ends and nothing more is reported, which only graphs of
-// many thousand tasks with entangled conditions can do.
-func stepBudget(plan *dag.Plan) int {
-	const least, eachTask = 2_000_000, 20
-	return max(least, eachTask*len(plan.Tasks))
 }
 
 // necessities is the work of never-runs on one plan.
 type necessities struct {
 	*pass
+	graph  *graph
 	budget int
 	bad    []bool // tasks that were reported
 
-	position []int        // in the topological order
-	callers  [][]dag.Task // whose on_failure names a task
-	need     []ends       // how the task in question must end for a task to run
-	reached  []int        // the round in which need was set
-	round    int
+	need    []ends // how the task in question must end for a task to run
+	reached []int  // the round in which need was set
+	round   int
 }
 
 // impossibleEdges reports edges that wait for an end that cannot come.
@@ -54,8 +46,8 @@ func (n *necessities) impossibleEdges() {
 		spec := plan.Tasks[t].Spec
 		skippable := maySkip(spec) || plan.Tasks[t].Callers > 0 || plan.Tasks[t].Handles != 0
 		held := 0
-		for _, d := range spec.DependsOn {
-			u, _ := plan.Task(d.Task.V)
+		for i, d := range spec.DependsOn {
+			u := n.graph.upstreams[t][i]
 			if possible[u]&^d.On != 0 {
 				skippable = true
 			}
@@ -75,8 +67,8 @@ func (n *necessities) impossibleEdges() {
 		}
 		n.bad[t] = true
 		possible[t] = anyEnd
-		for _, d := range spec.DependsOn {
-			u, _ := plan.Task(d.Task.V)
+		for i, d := range spec.DependsOn {
+			u := n.graph.upstreams[t][i]
 			if possible[u]&d.On == 0 {
 				n.sayImpossible(spec, plan.Tasks[u].Spec, d)
 				break
@@ -122,11 +114,6 @@ func (n *necessities) contradictions() {
 		return
 	}
 	plan := n.Plan
-	n.position = make([]int, len(plan.Tasks))
-	for i, t := range plan.Order {
-		n.position[t] = i
-	}
-	n.callers = callersOf(plan)
 	n.need = make([]ends, len(plan.Tasks))
 	n.reached = make([]int, len(plan.Tasks))
 	for t := range plan.Tasks {
@@ -200,7 +187,7 @@ func (n *necessities) follow(x dag.Task) {
 	if n.budget <= 0 {
 		return
 	}
-	slices.SortFunc(behind, func(a, b dag.Task) int { return n.position[a] - n.position[b] })
+	slices.SortFunc(behind, func(a, b dag.Task) int { return n.graph.position[a] - n.graph.position[b] })
 	for _, t := range behind {
 		if n.need[t] = n.needs(t, x); n.need[t] == 0 {
 			n.need[t] = anyEnd // what is behind it is not at fault
@@ -214,8 +201,9 @@ func (n *necessities) needs(t, x dag.Task) ends {
 	node := &n.Plan.Tasks[t]
 	all := n.calls(t, x)
 	some := ends(0)
-	for _, d := range node.Spec.DependsOn {
-		u, _ := n.Plan.Task(d.Task.V)
+	for i, d := range node.Spec.DependsOn {
+		n.budget--
+		u := n.graph.upstreams[t][i]
 		via := n.through(u, x, d.On)
 		some |= via
 		if node.Spec.Join.V == dsl.JoinAny {
@@ -237,11 +225,11 @@ func (n *necessities) needs(t, x dag.Task) ends {
 
 // calls gives how x must end for task t to be called as a handler.
 func (n *necessities) calls(t, x dag.Task) ends {
-	if len(n.callers[t]) == 0 || n.Plan.Tasks[t].Handles != 0 {
+	if len(n.graph.callers[t]) == 0 || n.Plan.Tasks[t].Handles != 0 {
 		return anyEnd
 	}
 	some := ends(0)
-	for _, c := range n.callers[t] {
+	for _, c := range n.graph.callers[t] {
 		n.budget--
 		switch {
 		case c == x:
@@ -273,7 +261,7 @@ func (n *necessities) sayContradiction(t, x dag.Task, d dsl.Dependency, a, b end
 	}
 	n.bad[t] = true
 	hint := `choose conditions that can hold together, or "join: any" for a task that one of them is enough for`
-	if len(n.callers[t]) > 0 && d.Task.V == n.Plan.Tasks[x].ID {
+	if len(n.graph.callers[t]) > 0 && d.Task.V == n.Plan.Tasks[x].ID {
 		hint = "remove the dependency: a handler waits for the tasks that it handles in any case"
 	}
 	n.report("never-runs", d.Task.Pos, hint, "task %q never runs: that needs %q to end as %s and as %s",
@@ -282,16 +270,3 @@ func (n *necessities) sayContradiction(t, x dag.Task, d dsl.Dependency, a, b end
 
 // either names ends in a sentence.
 func either(e ends) string { return strings.ReplaceAll(e.String(), ", ", " or ") }
-
-// callersOf lists, for each task, those whose on_failure names it.
-func callersOf(plan *dag.Plan) [][]dag.Task {
-	callers := make([][]dag.Task, len(plan.Tasks))
-	for t := range plan.Tasks {
-		for _, e := range plan.Tasks[t].Downstream {
-			if e.Kind == dag.Failure {
-				callers[e.To] = append(callers[e.To], dag.Task(t))
-			}
-		}
-	}
-	return callers
-}

@@ -109,35 +109,41 @@ tasks:
 	})
 }
 
+// drawWorkflow gives a small workflow with conditions, joins and handlers.
+func drawWorkflow(t *rapid.T) *File {
+	n := rapid.IntRange(2, 6).Draw(t, "tasks")
+	text := "tasks:\n"
+	for i := range n {
+		text += fmt.Sprintf("  t%d:\n    run: \"true\"\n", i)
+		if rapid.IntRange(0, 3).Draw(t, "allow") == 0 {
+			text += "    allow_failure: true\n"
+		}
+		deps := ""
+		for u := range i {
+			if on := rapid.SampledFrom([]string{"", "", "succeeded", "succeeded", "failed", "skipped", "finished"}).Draw(t, "edge"); on != "" {
+				deps += fmt.Sprintf("      t%d: %s\n", u, on)
+			}
+		}
+		if deps != "" {
+			text += "    depends_on:\n" + deps
+			text += "    join: " + rapid.SampledFrom([]string{"all", "all", "any"}).Draw(t, "join") + "\n"
+		}
+		if i < n-1 && rapid.IntRange(0, 2).Draw(t, "handled") == 0 {
+			text += fmt.Sprintf("    on_failure: t%d\n", rapid.IntRange(i+1, n-1).Draw(t, "handler"))
+		}
+	}
+	f := Parse("nightly.yaml", []byte(text), "", "")
+	if f.Plan == nil {
+		t.Fatalf("no plan:\n%s", text)
+	}
+	return f
+}
+
 // A task that is said never to run must not run in any outcome: the edges of
 // small random workflows are tried out with all ends of all tasks.
 func TestNeverRunsIsNeverWrong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(2, 6).Draw(t, "tasks")
-		text := "tasks:\n"
-		for i := range n {
-			text += fmt.Sprintf("  t%d:\n    run: \"true\"\n", i)
-			if rapid.IntRange(0, 3).Draw(t, "allow") == 0 {
-				text += "    allow_failure: true\n"
-			}
-			deps := ""
-			for u := range i {
-				if on := rapid.SampledFrom([]string{"", "", "succeeded", "succeeded", "failed", "skipped", "finished"}).Draw(t, "edge"); on != "" {
-					deps += fmt.Sprintf("      t%d: %s\n", u, on)
-				}
-			}
-			if deps != "" {
-				text += "    depends_on:\n" + deps
-				text += "    join: " + rapid.SampledFrom([]string{"all", "all", "any"}).Draw(t, "join") + "\n"
-			}
-			if i < n-1 && rapid.IntRange(0, 2).Draw(t, "handled") == 0 {
-				text += fmt.Sprintf("    on_failure: t%d\n", rapid.IntRange(i+1, n-1).Draw(t, "handler"))
-			}
-		}
-		f := Parse("nightly.yaml", []byte(text), "", "")
-		if f.Plan == nil {
-			t.Fatalf("no plan:\n%s", text)
-		}
+		f := drawWorkflow(t)
 		possible := tasksThatRun(f.Plan)
 		for _, d := range Check([]*File{f}, Options{}) {
 			if d.Rule != "never-runs" {
@@ -145,7 +151,7 @@ func TestNeverRunsIsNeverWrong(t *testing.T) {
 			}
 			id := strings.Split(d.Message, `"`)[1]
 			if i, _ := f.Plan.Task(id); possible[i] {
-				t.Fatalf("%s\nbut it can run:\n%s", d.Message, text)
+				t.Fatalf("%s\nbut it can run:\n%s", d.Message, f.Source.Text)
 			}
 		}
 	})

@@ -60,6 +60,10 @@ func (w *worst) check(schedules []dsl.Schedule, roots []dag.Task) {
 	if sum = add(sum, w.handlers); sum == 0 {
 		return
 	}
+	const day = 24 * time.Hour
+	if sum <= day && len(schedules) == 1 && onceADay(schedules[0].Cron.V) {
+		return
+	}
 	distance := w.distance(schedules)
 	if distance == 0 || sum <= distance {
 		return
@@ -71,6 +75,17 @@ func (w *worst) check(schedules []dsl.Schedule, roots []dag.Task) {
 	w.report("overrun", at,
 		strings.Join(clipped(append(terms, w.handlersTerms...)), " + ")+`: lower a timeout or a retry, or say with "overlap" what a tick does that comes too early`,
 		"in the worst case a run takes %s, but the next tick comes after %s", short(sum), short(distance))
+}
+
+// onceADay tells whether an expression surely fires no more often than that.
+func onceADay(text string) bool {
+	fields := strings.Fields(text)
+	for _, f := range fields[:min(len(fields), hour+1)] {
+		if strings.Trim(f, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(fields) == len(fieldNames)
 }
 
 // clipped shortens a long list of terms.

@@ -28,10 +28,19 @@ type pass struct {
 	unreadable bool // the script of the present task is no shell, and that was reported
 }
 
-// shared is what the passes over one file have in common.
+// shared is what the passes over one file have in common, each part made when
+// it is first asked for.
 type shared struct {
-	once  sync.Once
-	scope *expression.Scope
+	scopeOnce sync.Once
+	scope     *expression.Scope
+	graphOnce sync.Once
+	graph     *graph
+}
+
+// graphOf gives the graph of a file that has a plan.
+func (p *pass) graphOf() *graph {
+	p.shared.graphOnce.Do(func() { p.shared.graph = newGraph(p.Plan) })
+	return p.shared.graph
 }
 
 // task looks at one task by itself.

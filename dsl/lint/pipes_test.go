@@ -62,7 +62,7 @@ func TestUnseenFailure(t *testing.T) {
 
 func TestUnseenFailureDependsOnTheShell(t *testing.T) {
 	for shell, want := range map[string]bool{
-		"sh": true, "dash": true, "bash": false, "[bash, -e]": true, "[sh, -eu]": true,
+		"sh": true, "dash": true, "ash": true, "bash": false, "[bash, -e]": true, "[sh, -eu]": true,
 		"[bash, -euo, pipefail]": false, "python3": false,
 	} {
 		got := check(fmt.Sprintf("tasks:\n  t: {run: 'get | sort', shell: %s}\n", shell), Options{})

@@ -12,7 +12,8 @@ import (
 // back from each task no further than the earliest of its dependencies, and ends
 // where a budget is used up: what it finds is tidiness, not a fault.
 func (p *pass) redundant() {
-	s := &reduction{pass: p, budget: stepBudget(p.Plan)}
+	g := p.graphOf()
+	s := &reduction{pass: p, graph: g, budget: g.stepBudget()}
 	for t := range p.Plan.Tasks {
 		spec := p.Plan.Tasks[t].Spec
 		if len(spec.DependsOn) > 1 && spec.Join.V == dsl.JoinAll && s.budget > 0 {
@@ -25,29 +26,25 @@ func (p *pass) redundant() {
 // the first task that needs them; stamp says for which task an entry was set.
 type reduction struct {
 	*pass
-	budget   int
-	position []int
-	stamp    []dag.Task // the task, plus one, for which the others are set
-	source   []dag.Task // the dependency by which the search came here
-	direct   []bool     // it is a dependency itself
+	graph  *graph
+	budget int
+	stamp  []dag.Task // the task, plus one, for which the others are set
+	source []dag.Task // the dependency by which the search came here
+	direct []bool     // it is a dependency itself
 }
 
 func (s *reduction) reduce(t dag.Task) {
-	if s.position == nil {
-		n := len(s.Plan.Tasks)
-		s.position, s.stamp, s.source, s.direct = make([]int, n), make([]dag.Task, n), make([]dag.Task, n), make([]bool, n)
-		for i, u := range s.Plan.Order {
-			s.position[u] = i
-		}
+	g := s.graph
+	if s.stamp == nil {
+		n := len(g.Tasks)
+		s.stamp, s.source, s.direct = make([]dag.Task, n), make([]dag.Task, n), make([]bool, n)
 	}
-	deps := s.Plan.Tasks[t].Spec.DependsOn
 	var work []dag.Task
-	earliest := len(s.position)
-	for _, d := range deps {
-		u, _ := s.Plan.Task(d.Task.V)
+	earliest := len(g.Tasks)
+	for i, u := range g.upstreams[t] {
 		s.stamp[u], s.source[u], s.direct[u] = t+1, u, true
-		earliest = min(earliest, s.position[u])
-		if d.On == dsl.OnSucceeded {
+		earliest = min(earliest, g.position[u])
+		if g.Tasks[t].Spec.DependsOn[i].On == dsl.OnSucceeded {
 			work = append(work, u)
 		}
 	}
@@ -55,14 +52,14 @@ func (s *reduction) reduce(t dag.Task) {
 	for len(work) > 0 && s.budget > 0 {
 		u := work[len(work)-1]
 		work = work[:len(work)-1]
-		if s.Plan.Tasks[u].Spec.Join.V != dsl.JoinAll {
+		spec := g.Tasks[u].Spec
+		if spec.Join.V != dsl.JoinAll {
 			continue
 		}
-		for _, d := range s.Plan.Tasks[u].Spec.DependsOn {
+		for i, v := range g.upstreams[u] {
 			s.budget--
-			v, _ := s.Plan.Task(d.Task.V)
 			switch {
-			case d.On != dsl.OnSucceeded || s.position[v] < earliest:
+			case spec.DependsOn[i].On != dsl.OnSucceeded || g.position[v] < earliest:
 			case s.stamp[v] != t+1:
 				s.stamp[v], s.source[v], s.direct[v] = t+1, s.source[u], false
 				work = append(work, v)
@@ -82,8 +79,8 @@ func (s *reduction) reduce(t dag.Task) {
 func (s *reduction) say(t dag.Task, by map[dag.Task]dag.Task) {
 	node := &s.Plan.Tasks[t]
 	var said []string
-	for _, d := range node.Spec.DependsOn {
-		u, _ := s.Plan.Task(d.Task.V)
+	for i, d := range node.Spec.DependsOn {
+		u := s.graph.upstreams[t][i]
 		via, ok := by[u]
 		if !ok || d.On&dsl.OnSucceeded == 0 || slices.Contains(said, d.Task.V) {
 			continue

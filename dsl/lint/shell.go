@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -23,6 +24,9 @@ type script struct {
 func dialect(s dsl.Shell) (syntax.LangVariant, bool) {
 	switch expression.ShellOf(s.Argv) {
 	case expression.Sh:
+		if len(s.Argv) > 0 && path.Base(s.Argv[0]) == "ash" { // it has some of what bash has
+			return syntax.LangBash, true
+		}
 		return syntax.LangPOSIX, true
 	case expression.Bash:
 		return syntax.LangBash, true
@@ -55,7 +59,7 @@ func (p *pass) parse(t *dsl.Task, tell bool) *script {
 		return nil
 	}
 	s := &script{text: overwritten(t.Run.V)}
-	s.pipefail = len(t.Shell.Argv) == 1 && lang == syntax.LangBash || strings.Contains(strings.Join(t.Shell.Argv, " "), "pipefail")
+	s.pipefail = slices.Equal(t.Shell.Argv, []string{"bash"}) || strings.Contains(strings.Join(t.Shell.Argv, " "), "pipefail")
 	var err error
 	if s.file, err = p.parser(lang).Parse(strings.NewReader(s.text), ""); err == nil {
 		return s
@@ -122,8 +126,42 @@ func (p *pass) badSyntax(t *dsl.Task, err error) {
 		if h := otherInterpreter(t.Run.V); h != "" {
 			hint = h
 		}
-		p.within("shell-syntax", t.Run, int(fault.Pos.Offset()), 1, hint, "the script cannot be read: %s", message)
+		from, width := int(fault.Pos.Offset()), 1
+		if quote, ok := strings.CutPrefix(fault.Text, "reached EOF without closing quote `"); ok {
+			from, width = openQuote(overwritten(t.Run.V), quote[0], from)
+		}
+		p.within("shell-syntax", t.Run, from, width, hint, "the script cannot be read: %s", message)
 	}
+}
+
+// openQuote gives where the quote is that is not closed. The parser notices at
+// the last one of the script, since what is outside of quotes and what is within
+// them changed places. If one line alone has an odd number of them, it is there.
+func openQuote(text string, quote byte, last int) (from, width int) {
+	from, width = last, 1
+	odd, at := 0, 0
+	for line := range strings.Lines(text) {
+		n, first := 0, -1
+		for i := 0; i < len(line); i++ {
+			switch {
+			case line[i] == '\\' && quote != '\'':
+				i++
+			case line[i] == quote:
+				if n++; first < 0 {
+					first = i
+				}
+			}
+		}
+		if n%2 == 1 {
+			odd++
+			from, width = at+first, len(strings.TrimRight(line, "\n"))-first
+		}
+		at += len(line)
+	}
+	if odd != 1 {
+		return last, 1
+	}
+	return from, width
 }
 
 // explained puts the words of the shell parser into better ones where it has
@@ -136,6 +174,8 @@ func explained(text string) (message, hint string) {
 		return text, "the closing word stands alone in its line, with no blanks around it"
 	case strings.HasPrefix(text, "reached EOF without closing quote"):
 		return strings.Replace(text, "reached EOF without closing quote", "there is no closing quote", 1), "close it, or escape it"
+	case strings.Contains(text, "can only be used to end"):
+		return text, "before it, a word such as `then` or `do` may be missing"
 	case strings.HasPrefix(text, "a command can only contain words and redirects; encountered"):
 		return strings.Replace(text, "a command can only contain words and redirects; encountered", "unexpected", 1), "put it into quotes if it is text"
 	}

@@ -17,6 +17,7 @@ func TestShellSyntax(t *testing.T) {
 		{"arrays in sh", "tasks:\n  t: {run: \"a=(1 2)\"}\n", []string{"2:15 shell-syntax"}},
 		{"arrays in bash", "tasks:\n  t: {run: \"a=(1 2)\", shell: bash}\n", nil},
 		{"bash by its path and with flags", "tasks:\n  t: {run: \"a=(1 2)\", shell: [/bin/bash, -e]}\n", nil},
+		{"ash has some of what bash has", "tasks:\n  t: {run: \"echo ${x//a/b}\", shell: ash}\n", nil},
 		{"another shell is not judged", "tasks:\n  t: {run: \"print('x')\", shell: python3}\n", nil},
 		{"expressions are words", "params: {x: 1}\ntasks:\n  t: {run: 'echo ${{ params.x }} \"${{ params.x }}\"; cat < ${{ params.x }}'}\n", nil},
 		{"behind an expression", "params: {x: 1}\ntasks:\n  t: {run: 'echo ${{ params.x }} )'}\n", []string{"3:34 shell-syntax"}},
@@ -39,6 +40,17 @@ func TestShellSyntaxHints(t *testing.T) {
 			t.Errorf("%s: got\n%s", c.name, places(ds))
 		}
 	}
+}
+
+func TestAnOpenQuoteIsFoundInItsLine(t *testing.T) {
+	runCases(t, Options{}, []ruleCase{
+		{"lines above that from which on all is turned round", "tasks:\n  t:\n    run: |\n      echo \"a\"\n      echo \"b\n      echo \"c\"\n      echo \"d\" \"e\"\n",
+			[]string{"5:12 shell-syntax"}},
+		{"several lines could be meant", "tasks:\n  t:\n    run: |\n      echo \"a\n      b\"\n      echo \"b\n      echo \"c\"\n",
+			[]string{"7:14 shell-syntax"}},
+		{"an escaped one does not count", "tasks:\n  t:\n    run: |\n      echo \"a\\\"\"\n      echo 'b\n      echo 'c'\n",
+			[]string{"5:12 shell-syntax"}},
+	})
 }
 
 // The one closing parenthesis of each script is what is wrong with it; it must
