@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -177,12 +178,26 @@ func masked(text string, list []dsl.Expression, first string) string {
 // `$a${{ b }}` remains the variable a and something behind it.
 const strange = "\ue000"
 
+// A parser has buffers that are worth keeping.
+var posixParsers, bashParsers = parsersFor(syntax.LangPOSIX), parsersFor(syntax.LangBash)
+
+func parsersFor(lang syntax.LangVariant) sync.Pool {
+	return sync.Pool{New: func() any {
+		return syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
+	}}
+}
+
 // parseScript reads a script. Where only an expression makes it unreadable, the
 // fault is the expression's.
 func parseScript(lang syntax.LangVariant, text string, list []dsl.Expression) (*syntax.File, *Error) {
+	pool := &posixParsers
+	if lang == syntax.LangBash {
+		pool = &bashParsers
+	}
+	parser := pool.Get().(*syntax.Parser)
+	defer pool.Put(parser)
 	read := func(first string) (*syntax.File, error) {
-		return syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true)).
-			Parse(strings.NewReader(masked(text, list, first)), "")
+		return parser.Parse(strings.NewReader(masked(text, list, first)), "")
 	}
 	file, err := read(strange)
 	if err == nil {
