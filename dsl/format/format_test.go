@@ -1,0 +1,243 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+type tester interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+// placeless makes workflows comparable: of places it leaves whether there is one.
+func placeless(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			placeless(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			placeless(v.Index(i))
+		}
+	case reflect.Struct:
+		if p, ok := v.Addr().Interface().(*dsl.Pos); ok {
+			if p.Written() {
+				*p = dsl.Pos{Line: 1, Col: 1}
+			}
+			return
+		}
+		for i := range v.NumField() {
+			placeless(v.Field(i))
+		}
+	}
+}
+
+// meaning gives what a text declares, and what is wrong with it.
+func meaning(text []byte) (*dsl.Workflow, []string) {
+	w, ds := dsl.Parse("w.yaml", text)
+	if w != nil {
+		w.Source = nil
+		placeless(reflect.ValueOf(w).Elem())
+	}
+	var wrong []string
+	for _, d := range ds {
+		wrong = append(wrong, d.Rule)
+	}
+	slices.Sort(wrong)
+	return w, wrong
+}
+
+// comments gives all comments of a text, those of scripts in blocks included,
+// by another way than the formatter's.
+func comments(text []byte) (all []string) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	src := dsl.NewSource("w.yaml", text)
+	for i, c := range text {
+		if c != '#' || i > 0 && !strings.ContainsRune(" \t\n\r", rune(text[i-1])) {
+			continue
+		}
+		end := i
+		for end < len(text) && text[end] != '\n' && text[end] != '\r' {
+			end++
+		}
+		if src.Span(src.Pos(i)) == src.Pos(end) {
+			all = append(all, strings.TrimRight(string(text[i:end]), " \t"))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// check holds the laws of formatting against a text that can be read. It gives
+// the result, and whether the text was laid out at all.
+func check(t tester, text []byte) (out []byte, laidOut bool) {
+	t.Helper()
+	out, ds := Format("w.yaml", text)
+	if len(ds) > 0 {
+		t.Fatalf("refused: %v", ds)
+	}
+	fail := func(law string, more ...any) {
+		t.Helper()
+		t.Fatalf("%s\n--- before\n%s\n--- after\n%s\n--- %s", law, text, out, fmt.Sprint(more...))
+	}
+	wf, wrong := meaning(text)
+	after, wrongAfter := meaning(out)
+	switch {
+	case !reflect.DeepEqual(wf, after):
+		fail("the workflow is another")
+	case !slices.Equal(wrong, wrongAfter):
+		fail("the mistakes are others", wrong, wrongAfter)
+	}
+	if before, after := comments(text), comments(out); !slices.Equal(before, after) {
+		fail("the comments are others", fmt.Sprintf("%q\n%q", before, after))
+	}
+	again, _ := Format("w.yaml", out)
+	if !bytes.Equal(out, again) {
+		fail("it changes when formatted again", "\n"+string(again))
+	}
+	_, laidOut = layOut("w.yaml", text)
+	return out, laidOut
+}
+
+func TestAnyFileKeepsItsMeaningAndItsComments(t *testing.T) {
+	all, done := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte((&author{T: t}).file())
+		if _, root, ds := dsl.Tree("w.yaml", text); len(ds) > 0 || root != nil && root.Kind != yaml.MappingNode {
+			t.Skip("no map")
+		}
+		all++
+		if _, ok := check(t, text); !ok {
+			t.Fatalf("not laid out:\n%s", text)
+		}
+		done++
+	})
+	if done < all*9/10 {
+		t.Errorf("only %d of %d files were laid out", done, all)
+	}
+}
+
+// fenced finds the blocks of YAML in a page of the manual.
+var fenced = regexp.MustCompile("(?ms)^```ya?ml[^\n]*\n(.*?)^```$")
+
+// repository gives every YAML text of the project by its place.
+func repository(t *testing.T) map[string][]byte {
+	t.Helper()
+	texts := map[string][]byte{}
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if err == nil && path != root && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			return err
+		}
+		ext := filepath.Ext(path)
+		if !slices.Contains([]string{".yaml", ".yml", ".md", ".txtar"}, ext) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		switch ext {
+		case ".md":
+			for i, block := range fenced.FindAllSubmatch(text, -1) {
+				texts[fmt.Sprintf("%s.%d.yaml", path, i+1)] = block[1]
+			}
+		case ".txtar":
+			for _, f := range txtar.Parse(text).Files {
+				texts[path+"/"+f.Name] = f.Data
+			}
+		default:
+			texts[path] = text
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+func TestAllFilesOfTheRepository(t *testing.T) {
+	done := 0
+	for path, text := range repository(t) {
+		if _, root, ds := dsl.Tree(path, text); len(ds) == 0 && root != nil {
+			t.Run(path, func(t *testing.T) {
+				if _, ok := check(t, text); ok {
+					done++
+				}
+			})
+		}
+	}
+	if done < 60 {
+		t.Errorf("only %d files were laid out", done)
+	}
+}
+
+func FuzzFormat(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range archive.Files {
+			f.Add(part.Data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if _, _, ds := dsl.Tree("w.yaml", text); len(ds) == 0 {
+			check(t, text)
+		}
+	})
+}
+
+func TestAnyTextIsRefusedOrKeepsItsMeaning(t *testing.T) {
+	pieces := []string{
+		"a", "tasks", "t", "run", "cron", "every", "depends_on", "env", "x-a", "<<", "${{ a }}", "~",
+		": ", ":", "- ", "-", "? ", "?", "\n", "\n", "\n  ", "\n  ", "\n    ", "\r\n", "\r", "\t", " ", "[", "]", "{", "}", ", ", "'", "\"", "\\", "|\n", ">\n", "|2-\n", "|+\n",
+		"&a ", "*a", "*a : ", "!!str ", "# c", " # d\n", "---\n", "...\n", "%", "é", "漢", "😀", "\u2028", "\u0085", "\ufeff",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(t, "text"), ""))
+		if _, _, ds := dsl.Tree("w.yaml", text); len(ds) == 0 {
+			check(t, text)
+		} else if out, refused := Format("w.yaml", text); out != nil || len(refused) == 0 {
+			t.Fatalf("not refused: %q", text)
+		}
+	})
+}
+
+func TestAnyChangeOfAGoodFileIsRefusedOrKeepsItsMeaning(t *testing.T) {
+	good, err := os.ReadFile(filepath.Join("..", "testdata", "full.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		at := rapid.IntRange(0, len(good)-1).Draw(t, "at")
+		gone := rapid.IntRange(0, min(30, len(good)-at)).Draw(t, "gone")
+		put := rapid.SampledFrom([]string{"", " ", "\n", "\n  ", "\t", "'", ":", "[", "}", "*retry", "&retry", "# c", "\n# c\n", "|", "? ", "- "}).Draw(t, "put")
+		text := []byte(string(good[:at]) + put + string(good[at+gone:]))
+		if _, _, ds := dsl.Tree("w.yaml", text); len(ds) == 0 {
+			check(t, text)
+		}
+	})
+}
