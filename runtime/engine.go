@@ -262,6 +262,29 @@ func (e *Engine) Cancel(ctx context.Context, id, by string) error {
 	})
 }
 
+// Kill cancels a live run, its handlers included, and kills its processes
+// without waiting for them to end by themselves.
+func (e *Engine) Kill(ctx context.Context, id, by string) error {
+	for range 2 { // the second request stops the handlers too
+		if err := e.Cancel(ctx, id, by); err != nil {
+			return err
+		}
+	}
+	var attempts []executor.Attempt
+	err := e.look(ctx, func(lp *loop) {
+		if l := lp.live[id]; l != nil {
+			for t, a := range l.active {
+				attempts = append(attempts, l.traces(machine.StartAttempt{Task: t, Attempt: a.number}))
+			}
+		}
+	})
+	for i := range attempts {
+		attempts[i].KillAfter = 0
+	}
+	executor.EndLeftovers(attempts)
+	return err
+}
+
 // ask has the loop do something and waits until what follows from it is on disk.
 func (e *Engine) ask(ctx context.Context, do func(*loop) error) error {
 	answer := make(chan error, 1)

@@ -84,8 +84,11 @@ func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
 		}
 		ts = append(ts, t)
 	}
-	if !l.rec.State.Final() {
+	switch {
+	case !l.rec.State.Final():
 		return fmt.Errorf("run %s is %s: only a run that has ended can be retried", id, l.rec.State)
+	case l.rec.State == machine.RunSucceeded && len(tasks) == 0:
+		return fmt.Errorf("run %s has succeeded: nothing of it is to be run again, unless tasks are named", id)
 	}
 	return e.ask(ctx, func(lp *loop) error {
 		lp.adopt(l)
@@ -104,7 +107,7 @@ func (e *Engine) takeOver(ctx context.Context, id string) (*live, error) {
 		return nil, err
 	}
 	if rec.Owner != "" && rec.Owner != e.Owner && !rec.State.Final() && Alive(e.Data, rec.Owner) {
-		return nil, fmt.Errorf("run %s belongs to another ax that is running: %w", id, store.ErrConflict)
+		return nil, fmt.Errorf("run %s is going on in another process (%w): wait for its end, or ax cancel it", id, store.ErrConflict)
 	}
 	r, err := Replay(ctx, e.Store, rec)
 	if err != nil {
@@ -153,12 +156,17 @@ func (e *Engine) endLeftovers(l *live, cut []machine.StartAttempt) [][]string {
 	}
 	attempts := make([]executor.Attempt, len(cut))
 	for i, c := range cut {
-		spec := l.run.Plan().Tasks[c.Task].Spec
-		attempts[i] = executor.Attempt{
-			RunID: l.rec.ID, Workflow: l.rec.Workflow, Task: spec.ID.V, Number: c.Attempt,
-			Log:       filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Task, c.Attempt))),
-			KillAfter: spec.KillAfter.Or(defaultKillAfter),
-		}
+		attempts[i] = l.traces(c)
 	}
 	return executor.EndLeftovers(attempts)
+}
+
+// traces gives what the processes of an attempt are known by.
+func (l *live) traces(c machine.StartAttempt) executor.Attempt {
+	spec := l.run.Plan().Tasks[c.Task].Spec
+	return executor.Attempt{
+		RunID: l.rec.ID, Workflow: l.rec.Workflow, Task: spec.ID.V, Number: c.Attempt,
+		Log:       filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Task, c.Attempt))),
+		KillAfter: spec.KillAfter.Or(defaultKillAfter),
+	}
 }

@@ -32,7 +32,7 @@ type unsupported struct {
 
 func (u *unsupported) say(pos dsl.Pos, what string) {
 	u.ds = append(u.ds, u.src.Diagnostic("unsupported", dsl.Error, pos,
-		what+" cannot be carried out by this version of ax yet", "ax lint checks it already; a run has to do without it"))
+		what+" cannot be carried out by this version of ax yet", "a run of the workflow is refused: do without it for now"))
 }
 
 func (u *unsupported) task(t *dsl.Task) {

@@ -27,7 +27,7 @@ func retryCommand(g *globals) *cobra.Command {
 succeeded: the same run, the same parameters, the same version of the file, attempts counted
 on. A run whose engine has died goes on where it was cut off.`,
 		Example: "  ax retry 06h2\n  ax retry 06h2 --task load",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactly("RUN"), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			again := func(ctx context.Context, e *runtime.Engine, run store.Run) error {
 				if !run.State.Final() {
@@ -51,7 +51,7 @@ func cancelCommand(g *globals) *cobra.Command {
 		Long: `Stop a run: what runs of it is ended, what waits is cancelled, its on_finish handlers run.
 A run of an ax that is alive is stopped there, as by Ctrl-C; one whose engine has died is
 cancelled here.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactly("RUN"), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			run, err := g.runRecord(ctx, args[0])

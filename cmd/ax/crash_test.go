@@ -83,7 +83,7 @@ func TestAKilledRunIsReadableWithAllThatWasTold(t *testing.T) {
 			}
 		}
 		text, err := exec.Command(ax, "--data", data, "show", rep.ID).Output()
-		if err != nil || !strings.Contains(string(text), "the engine that ran it has ended") {
+		if err != nil || !strings.Contains(string(text), "the engine that ran it has ended: ax retry "+rep.ID) {
 			t.Errorf("ax show does not tell that the engine is gone: %v\n%s", err, text)
 		}
 	}
@@ -169,5 +169,41 @@ func TestASignalCancelsTheRun(t *testing.T) {
 				t.Errorf("%v: process %s of the task is alive", c.signal, pid)
 			}
 		}
+	}
+}
+
+// A second signal kills what does not end by itself, and the run is recorded.
+func TestASecondSignalKillsWhatIsDeafToTheFirst(t *testing.T) {
+	ax := axBinary(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "deaf.yaml")
+	text := "name: deaf\non_finish: tidy\ntasks:\n  a: {run: \"trap 'echo told' TERM; while :; do sleep 0.1 || true; done\", kill_after: 10m}\n  tidy: {run: sleep 600}\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(ax, "--data", t.TempDir(), "run", "--json", file)
+	progress, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(progress); lines.Scan(); {
+		if strings.HasSuffix(lines.Text(), "a: running") || strings.Contains(lines.Text(), "once more") {
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait() // the code is looked at
+	var rep runtime.Report
+	if err := json.Unmarshal([]byte(out.String()), &rep); err != nil {
+		t.Fatal(err)
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 130 || rep.State != "cancelled" || rep.Tasks[0].State != "cancelled" || rep.Tasks[1].State != "cancelled" {
+		t.Errorf("exit code %d, the run is stored as %+v", code, rep)
 	}
 }

@@ -24,7 +24,7 @@ func explainCommand(g *globals) *cobra.Command {
 causes down to the task at the root of it. With --at tell what became of the ticks of a
 workflow around a time.`,
 		Example: "  ax explain 06h2 report\n  ax explain nightly --at 2026-03-29T02:30:00+02:00",
-		Args:    cobra.RangeArgs(1, 2),
+		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at != "" {
 				t, err := time.Parse(time.RFC3339, at)
@@ -94,8 +94,14 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 	if err != nil {
 		return exit{exitFailed, err}
 	}
+	switch {
+	case g.orphaned(rec):
+		fmt.Fprintf(g.stdout, "the engine that ran it has ended: ax retry %[1]s goes on with it, ax cancel %[1]s stops it\n", rec.ID)
+	case rec.State == machine.RunQueued:
+		fmt.Fprintln(g.stdout, "it waits until fewer than max_active runs of its workflow are going")
+	}
 	if len(task) == 0 {
-		fmt.Fprintf(g.stdout, "run %s of %s: %s%s\n", rec.ID, rec.Workflow, rec.State, inBrackets(string(rec.Reason)))
+		fmt.Fprintf(g.stdout, "run %s of %s: %s\n", rec.ID, rec.Workflow, outcome(rec.State.String(), string(rec.Reason)))
 		if rec.Error != "" {
 			fmt.Fprintln(g.stdout, "  "+rec.Error)
 		}
@@ -124,8 +130,11 @@ func (g *globals) explainTask(r *machine.Run, t dag.Task) {
 			fmt.Fprintf(g.stdout, "%stask %s does not belong to this run\n", indent, id)
 			return
 		}
-		line := fmt.Sprintf("%stask %s: %s%s", indent, id, v.State, inBrackets(string(v.Reason)))
-		if v.Attempts > 0 {
+		line := fmt.Sprintf("%stask %s: %s", indent, id, outcome(v.State.String(), string(v.Reason)))
+		switch {
+		case v.State == machine.Running:
+			line += fmt.Sprintf(", in attempt %d", v.Attempts)
+		case v.Attempts > 0:
 			line += fmt.Sprintf(" after attempt %d", v.Attempts)
 		}
 		if v.Error != "" {

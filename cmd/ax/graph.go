@@ -16,10 +16,11 @@ import (
 func graphCommand(g *globals) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use:     "graph FILE|NAME",
-		Short:   "draw the tasks of a workflow and what they depend on",
-		Example: "  ax graph nightly --format svg > nightly.svg",
-		Args:    cobra.ExactArgs(1),
+		Use:               "graph FILE|NAME",
+		Short:             "draw the tasks of a workflow and what they depend on",
+		Example:           "  ax graph nightly --format svg > nightly.svg",
+		Args:              exactly("FILE|NAME"),
+		ValidArgsFunction: g.completeWorkflow,
 		RunE: func(_ *cobra.Command, args []string) error {
 			draw, ok := graphFormats[format]
 			if !ok {

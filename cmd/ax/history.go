@@ -91,7 +91,7 @@ func showCommand(g *globals) *cobra.Command {
 		Use:   "show RUN",
 		Short: "show a run and its tasks",
 		Long:  "Show a run and its tasks. RUN is the id of a run, or the beginning of one.",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactly("RUN"), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.withRun(cmd.Context(), args[0], func(st store.Store, id string) error {
 				report, err := runtime.ReadReport(cmd.Context(), st, id)
@@ -141,14 +141,14 @@ func (g *globals) showRun(ctx context.Context, st store.Store, rep runtime.Repor
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(g.stdout, "run %s of %s: %s%s\n", run.ID, run.Workflow, run.State, inBrackets(string(run.Reason)))
-	fmt.Fprintf(g.stdout, "  %s, scheduled for %s, took %s, version %.12s\n",
-		run.Trigger, clock(run.ScheduledFor), took(run.StartedAt, run.FinishedAt), run.Version)
+	fmt.Fprintf(g.stdout, "run %s of %s: %s\n", run.ID, run.Workflow, outcome(run.State.String(), string(run.Reason)))
+	fmt.Fprintf(g.stdout, "  %s, scheduled for %s, started %s, took %s, version %.12s\n",
+		run.Trigger, clock(run.ScheduledFor), clock(run.StartedAt), took(run.StartedAt, run.FinishedAt), run.Version)
 	if run.Error != "" {
 		fmt.Fprintf(g.stdout, "  %s\n", run.Error)
 	}
-	if !run.State.Final() && run.Owner != "" && !runtime.Alive(g.data, run.Owner) {
-		fmt.Fprintln(g.stdout, "  the engine that ran it has ended: nothing of it is under way")
+	if g.orphaned(run) {
+		fmt.Fprintf(g.stdout, "  the engine that ran it has ended: ax retry %[1]s goes on with it, ax cancel %[1]s stops it\n", run.ID)
 	}
 	for _, name := range sortedKeys(run.Params) {
 		fmt.Fprintf(g.stdout, "  param %s=%s\n", name, run.Params[name])
@@ -222,7 +222,7 @@ func logsCommand(g *globals) *cobra.Command {
 		Short: "print what tasks wrote",
 		Long: `Print what the tasks of a run wrote, in file order, each line behind the name of its task;
 with TASK the bytes of that task's last attempt alone, or of the one that --attempt names.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			task := ""
 			if len(args) == 2 {
@@ -255,11 +255,17 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-func inBrackets(s string) string {
-	if s == "" {
-		return ""
+// outcome gives a state with its reason, where that says more.
+func outcome(state, reason string) string {
+	if reason == "" || reason == state {
+		return state
 	}
-	return " (" + s + ")"
+	return state + " (" + reason + ")"
+}
+
+// orphaned tells whether a run is unfinished and its engine dead.
+func (g *globals) orphaned(run store.Run) bool {
+	return !run.State.Final() && run.Owner != "" && !runtime.Alive(g.data, run.Owner)
 }
 
 // clock gives a time as people read it, in UTC.

@@ -47,9 +47,28 @@ func (g *globals) findWorkflow(arg string) (string, error) {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("there is neither a file %q nor a workflow of that name in %q", arg, g.workflows)
+		names, err := reload.Names(g.workflows)
+		if err != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("there is neither a file %q nor a workflow of that name in %q%s", arg, g.workflows, namesHint(arg, names))
 	}
 	return found[0], nil // of two files with one name the first is the one that is loaded
+}
+
+// namesHint says which name may have been meant.
+func namesHint(name string, known []string) string {
+	if near := dsl.Nearest(name, known); near != "" {
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	const most = 10
+	switch {
+	case len(known) == 0:
+		return ": there are none"
+	case len(known) > most:
+		return fmt.Sprintf(": there are %s and %d more", strings.Join(known[:most], ", "), len(known)-most)
+	}
+	return ": there are " + strings.Join(known, ", ")
 }
 
 // renderDiagnostics prints diagnostics of one file to standard error.
@@ -64,7 +83,7 @@ func (g *globals) colour(stream any) bool {
 		return false
 	}
 	for _, v := range g.env {
-		if strings.HasPrefix(v, "NO_COLOR=") && v != "NO_COLOR=" {
+		if strings.HasPrefix(v, "NO_COLOR=") && v != "NO_COLOR=" || v == "TERM=dumb" {
 			return false
 		}
 	}

@@ -108,7 +108,7 @@ func (l *logReader) followAll(ctx context.Context, ids []string) error {
 				}
 			}
 		}
-		if run.State.Final() {
+		if run.State.Final() || l.g.orphaned(run) {
 			for _, id := range ids {
 				if t := tails[id]; t != nil {
 					if err := t.end(l.g.stdout); err != nil {

@@ -38,8 +38,9 @@ func nextCommand(g *globals) *cobra.Command {
 		Long: `List the coming times at which a workflow's schedules will start it, a row for each run;
 what runs of a part of the workflow start with is listed as their tasks. Times of
 "every" count from --after.`,
-		Example: "  ax next nightly -n 3\n  ax next nightly --after 2026-03-28T00:00:00Z --json",
-		Args:    cobra.ExactArgs(1),
+		Example:           "  ax next nightly -n 3\n  ax next nightly --after 2026-03-28T00:00:00Z --json",
+		Args:              exactly("FILE|NAME"),
+		ValidArgsFunction: g.completeWorkflow,
 		RunE: func(_ *cobra.Command, args []string) error {
 			plan, err := g.loadPlan(args[0])
 			if err != nil {
@@ -56,6 +57,9 @@ what runs of a part of the workflow start with is listed as their tasks. Times o
 }
 
 func (g *globals) next(plan *dag.Plan, o nextOptions) error {
+	if o.n < 1 {
+		return fmt.Errorf("-n %d: it is at least 1", o.n)
+	}
 	after := time.Now()
 	if o.after != "" {
 		var err error

@@ -21,11 +21,14 @@ type globals struct {
 	workflows string
 }
 
+const defaultData = ".ax"
+
 func newRoot(w *world) *cobra.Command {
 	g := &globals{world: w}
 	root := &cobra.Command{
 		Use:           "ax",
 		Short:         "run workflows declared in YAML",
+		Version:       versionText(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,7 +38,7 @@ func newRoot(w *world) *cobra.Command {
 			return fromConfig(cmd.Flags(), g.workflows)
 		},
 	}
-	root.PersistentFlags().StringVar(&g.data, "data", ".ax", "folder of the database, logs and artifacts")
+	root.PersistentFlags().StringVar(&g.data, "data", defaultData, "folder of the database, logs and artifacts")
 	root.PersistentFlags().StringVar(&g.workflows, "workflows", "workflows", "folder of the workflow files")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
@@ -50,6 +53,19 @@ func newRoot(w *world) *cobra.Command {
 	}
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+// exactly wants one argument and says which where there is none.
+func exactly(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return fmt.Errorf("%s wants %s: see %[1]s --help", cmd.CommandPath(), what)
+		case len(args) > 1:
+			return fmt.Errorf("%s wants one %s, not %d arguments", cmd.CommandPath(), what, len(args))
+		}
+		return nil
+	}
 }
 
 // taskVariables are flags whose variable would be one that ax gives to every

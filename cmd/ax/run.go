@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -50,8 +51,9 @@ data folder: see ax show, ax logs and ax runs.`,
   ax run nightly -p region=cn --scheduled-for 2026-03-01T02:30:00Z
   ax run nightly --only extract,clean
   ax run nightly --dry-run`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args[0], o) },
+		Args:              exactly("FILE|NAME"),
+		ValidArgsFunction: g.completeWorkflow,
+		RunE:              func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args[0], o) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.params, "param", "p", nil, "a parameter, NAME=VALUE; may be repeated")
@@ -135,7 +137,7 @@ func (g *globals) request(plan *dag.Plan, o runOptions) (runtime.Request, error)
 	if o.scheduledFor != "" {
 		at, err := time.Parse(time.RFC3339, o.scheduledFor)
 		if err != nil {
-			return q, fmt.Errorf("--scheduled-for %q is not a time like 2026-03-01T02:30:00Z", o.scheduledFor)
+			return q, fmt.Errorf("--scheduled-for %q is not a time like 2026-03-01T02:30:00Z, with a zone or Z", o.scheduledFor)
 		}
 		q.ScheduledFor = at.UTC()
 	}
@@ -191,7 +193,7 @@ func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, plan *dag.Pla
 	p := newProgress(g, plan, run)
 	go func() { defer close(shown); p.follow(updates) }()
 
-	ended, code, err := waitOrCancel(ctx, e, run.ID, signals)
+	ended, code, err := waitOrCancel(ctx, e, run.ID, signals, g.stderr)
 	if err != nil {
 		return err
 	}
@@ -210,8 +212,8 @@ func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, plan *dag.Pla
 }
 
 // waitOrCancel waits for the end of a run. A first signal cancels the run and
-// gives the exit code, a second one gives up on it.
-func waitOrCancel(ctx context.Context, e *runtime.Engine, id string, signals <-chan os.Signal) (store.Run, int, error) {
+// gives the exit code, a second one kills what is left of it.
+func waitOrCancel(ctx context.Context, e *runtime.Engine, id string, signals <-chan os.Signal, stderr io.Writer) (store.Run, int, error) {
 	type result struct {
 		run store.Run
 		err error
@@ -228,9 +230,13 @@ func waitOrCancel(ctx context.Context, e *runtime.Engine, id string, signals <-c
 			return r.run, code, nil
 		case s := <-signals:
 			if code != 0 {
-				return store.Run{}, 0, exit{code, fmt.Errorf("run %s was cut off", id)}
+				if err := e.Kill(ctx, id, s.String()); err != nil && !errors.Is(err, store.ErrNotFound) {
+					return store.Run{}, 0, exit{code, err}
+				}
+				continue
 			}
 			code = signalCode(s)
+			fmt.Fprintln(stderr, "ax: stopping the run; once more to kill what is left of it")
 			if err := e.Cancel(ctx, id, s.String()); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return store.Run{}, 0, exit{code, err}
 			}
@@ -258,7 +264,11 @@ func (g *globals) printEnd(ctx context.Context, st store.Store, run store.Run, a
 	if run.Error != "" {
 		fmt.Fprintf(g.stdout, "  %s\n", run.Error)
 	}
-	fmt.Fprintf(g.stdout, "  ax show %[1]s    ax logs %[1]s\n", run.ID)
+	data := ""
+	if g.data != defaultData {
+		data = "--data " + g.data + " "
+	}
+	fmt.Fprintf(g.stdout, "  ax %[2]sshow %[1]s    ax %[2]slogs %[1]s\n", run.ID, data)
 	return nil
 }
 
@@ -311,7 +321,7 @@ func zoneNamed(name string) (*time.Location, error) {
 	}
 	zone, err := cron.LoadZone(name)
 	if err != nil {
-		return nil, fmt.Errorf("--timezone: %w", err)
+		return nil, fmt.Errorf("timezone: %w", err)
 	}
 	return zone, nil
 }

@@ -8,13 +8,16 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/runtime/server"
 	"github.com/ax-scheduler/ax/store"
@@ -120,6 +123,9 @@ func (s *serving) run(ctx context.Context) error {
 	engine := make(chan error, 1)
 	go func() { engine <- s.e.Serve(stopEngine) }()
 
+	updates, unsubscribe := s.e.Subscribe(4096)
+	defer unsubscribe()
+	go s.logRuns(updates)
 	if err := s.e.Recover(ctx, runtime.Startup(s.o.startup)); err != nil {
 		return exit{exitFailed, err}
 	}
@@ -168,11 +174,7 @@ func (s *serving) stopEngine(stop func(), engine <-chan error) error {
 func (s *serving) watch(ctx context.Context, ready chan struct{}) error {
 	first := true
 	return reload.Watch(ctx, s.g.workflows, s.o.reloadDelay, s.e.Log, func(c *reload.Catalog) {
-		for _, f := range c.Files {
-			for _, d := range f.Diagnostics {
-				s.e.Log.Warn("a workflow file has a problem", "file", d.File, "line", d.Pos.Line, "severity", d.Severity.String(), "rule", d.Rule, "message", d.Message)
-			}
-		}
+		s.logProblems(c)
 		if err := s.e.Load(ctx, c); err != nil && ctx.Err() == nil {
 			s.e.Log.Error("the workflows could not be loaded", "error", err)
 		}
@@ -182,6 +184,61 @@ func (s *serving) watch(ctx context.Context, ready chan struct{}) error {
 			close(ready)
 		}
 	})
+}
+
+// logProblems tells of the problems of the files that have changed, and which
+// of the loaded workflows cannot be carried out.
+func (s *serving) logProblems(c *reload.Catalog) {
+	before := map[string]dsl.Diagnostics{}
+	loaded := map[string]*reload.File{}
+	if old := s.catalog.Load(); old != nil {
+		loaded = old.Workflows
+		for _, f := range old.Files {
+			before[f.Path] = f.Diagnostics
+		}
+	}
+	for _, f := range c.Files {
+		if !slices.Equal(f.Diagnostics, before[f.Path]) {
+			for _, d := range f.Diagnostics {
+				s.logDiagnostic(d, f.Name != "")
+			}
+		}
+	}
+	for name, f := range c.Workflows {
+		if f != loaded[name] {
+			for _, d := range runtime.Unsupported(f.Workflow) {
+				s.logDiagnostic(d, true)
+			}
+		}
+	}
+}
+
+func (s *serving) logDiagnostic(d dsl.Diagnostic, loaded bool) {
+	level := slog.LevelWarn
+	switch d.Severity {
+	case dsl.Error:
+		level = slog.LevelError
+	case dsl.Info:
+		level = slog.LevelDebug
+	}
+	s.e.Log.Log(context.Background(), level, d.Message, "at", fmt.Sprintf("%s:%d:%d", d.File, d.Pos.Line, d.Pos.Col),
+		"rule", d.Rule, "hint", d.Hint, "a version is loaded", loaded)
+}
+
+// logRuns tells of the beginning and the end of every run.
+func (s *serving) logRuns(updates <-chan runtime.Update) {
+	running := map[string]bool{}
+	for u := range updates {
+		r := u.Run
+		switch {
+		case r.State.Final():
+			delete(running, r.ID)
+			s.e.Log.Info("run ended", "run", r.ID, "workflow", r.Workflow, "state", r.State.String(), "error", r.Error)
+		case r.State == machine.RunRunning && !running[r.ID]:
+			running[r.ID] = true
+			s.e.Log.Info("run started", "run", r.ID, "workflow", r.Workflow, "trigger", string(r.Trigger), "scheduled_for", r.ScheduledFor)
+		}
+	}
 }
 
 // endAtSecondSignal ends the process at once. What runs is left to the next

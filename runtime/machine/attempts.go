@@ -108,9 +108,13 @@ func (r *Run) attemptEnded(e AttemptEnded, s *task) {
 		s.exit = &code
 	}
 	state, reason, what := r.classify(t, res)
-	s.err = withLastLine(what, res.LastLine)
-	if state == Succeeded {
+	switch state {
+	case Succeeded:
 		s.err = ""
+	case Cancelled:
+		s.err = what
+	default:
+		s.err = withLastLine(what, res.LastLine)
 	}
 	if reason == ReasonInterrupted {
 		r.interrupted(t)

@@ -133,6 +133,24 @@ func Find(dir, name string) ([]string, error) {
 	return found, nil
 }
 
+// Names lists the names of the workflows in a folder, sorted, each once.
+func Names(dir string) ([]string, error) {
+	files, err := Files(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, path := range files {
+		if text, err := os.ReadFile(path); err == nil {
+			if wf, _ := dsl.Parse(path, text); wf != nil {
+				names = append(names, wf.Name.V)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
 func stem(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
