@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ax-scheduler/ax/schema"
 )
 
 // The files that `ax init` writes.
 var firstFiles = []struct{ path, text string }{
-	{"workflows/hello.yaml", `# A first workflow: ax run workflows/hello.yaml
+	{"workflows/hello.yaml", `# yaml-language-server: $schema=../.ax-schema.json
+# A first workflow: ax run workflows/hello.yaml
 name: hello
 description: Fetch, transform and report, with a handler for when something fails.
 
@@ -51,6 +54,8 @@ tasks:
 # timezone: UTC       # of workflows that name none
 # max_parallel: 64    # attempts at a time
 `},
+	// What editors check and complete workflow files with; see docs/editors.md.
+	{".ax-schema.json", string(schema.Text())},
 }
 
 func initCommand(g *globals) *cobra.Command {

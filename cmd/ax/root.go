@@ -45,7 +45,7 @@ func newRoot(w *world) *cobra.Command {
 	})
 	for _, command := range []func(*globals) *cobra.Command{
 		runCommand, serveCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, retryCommand, cancelCommand,
-		graphCommand, nextCommand,
+		graphCommand, nextCommand, fmtCommand, schemaCommand,
 		lspCommand,
 		initCommand, versionCommand,
 	} {

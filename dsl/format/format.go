@@ -39,6 +39,9 @@ func Format(file string, text []byte) ([]byte, dsl.Diagnostics) {
 func layOut(file string, text []byte) ([]byte, bool) {
 	unix := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(text), "\ufeff"))
 	src, root, _ := dsl.Tree(file, []byte(unix))
+	if strings.HasPrefix(unix, "\ufeff") { // a second one is text
+		return nil, false
+	}
 	if root == nil {
 		return joined(onlyComments(unix)), true
 	}

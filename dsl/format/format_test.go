@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -189,6 +190,32 @@ func TestAllFilesOfTheRepository(t *testing.T) {
 	}
 }
 
+func TestFilesThatHaveNothingToLayOut(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"blank lines", "\n\n", ""},
+		{"comments", "\n# a  \r\n\n\n#b", "# a\n\n#b\n"},
+		{"brackets around everything", "{name: x,  tasks: {t: {run: x}}}  \r\n", "{name: x,  tasks: {t: {run: x}}}  \r\n"},
+		{"a list", "-   a\n", "-   a\n"},
+		{"an odd key", "? name\n:   x\ntimeout:  5m\n", "? name\n:   x\ntimeout:  5m\n"},
+		{"two byte-order marks", "\ufeff\ufeffname:  x\n", "\ufeff\ufeffname:  x\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if out, _ := check(t, []byte(c.text)); string(out) != c.want {
+				t.Errorf("got %q, want %q", out, c.want)
+			}
+		})
+	}
+}
+
+func TestSyntaxErrorsAreRefused(t *testing.T) {
+	for text, rule := range map[string]string{"a: [": "syntax", "a: \xff": "syntax", "a: b\n---\nc: d\n": "several-documents", strings.Repeat(" ", dsl.MaxSize+1): "too-large"} {
+		if out, ds := Format("w.yaml", []byte(text)); out != nil || len(ds) != 1 || ds[0].Rule != rule {
+			t.Errorf("%.20q gives %d bytes and %v, want %s", text, len(out), ds, rule)
+		}
+	}
+}
+
 func FuzzFormat(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -240,4 +267,45 @@ func TestAnyChangeOfAGoodFileIsRefusedOrKeepsItsMeaning(t *testing.T) {
 			check(t, text)
 		}
 	})
+}
+
+var update = flag.Bool("update", false, "write what comes out into testdata/layout.txtar")
+
+// The cases are pairs: what a file is before and after. In them ⏎ stands for
+// a file that does not end its last line.
+func TestLayout(t *testing.T) {
+	path := filepath.Join("testdata", "layout.txtar")
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, seen := map[string][]byte{}, &txtar.Archive{Comment: archive.Comment}
+	for _, f := range archive.Files {
+		want[f.Name] = f.Data
+	}
+	for _, f := range archive.Files {
+		name, ok := strings.CutSuffix(f.Name, "/before")
+		if !ok {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			text := f.Data
+			if cut, ok := bytes.CutSuffix(text, []byte("⏎\n")); ok {
+				text = cut
+			}
+			out, ok := check(t, text)
+			if !ok {
+				t.Error("not laid out")
+			}
+			seen.Files = append(seen.Files, f, txtar.File{Name: name + "/after", Data: out})
+			if !*update && string(out) != string(want[name+"/after"]) {
+				t.Errorf("got\n%s\nwant\n%s", out, want[name+"/after"])
+			}
+		})
+	}
+	if *update && !t.Failed() {
+		if err := os.WriteFile(path, txtar.Format(seen), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -100,7 +100,7 @@ func (g *group) ranks() (map[*entry]int, bool) {
 		switch {
 		case rank >= 0:
 		case e.key == "<<":
-		case strings.HasPrefix(e.key, "x-"):
+		case strings.HasPrefix(e.key, "x-") && slices.Contains(g.keys, "tasks"): // at the top
 			rank = len(g.keys)
 		default:
 			return nil, false
@@ -157,7 +157,9 @@ func (g *group) link() map[string]bool {
 func (e *entry) mark(n *yaml.Node, within bool) {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		e.anchors[n.Value] = e.anchors[n.Value]
+		if _, ok := e.anchors[n.Value]; !ok {
+			e.anchors[n.Value] = false
+		}
 		return
 	case n.Anchor != "":
 		e.anchors[n.Anchor] = true
@@ -184,6 +186,9 @@ func (g *group) setHead() {
 		}
 	}
 	g.head, first.lead = first.lead[:head], first.lead[head:]
+	if head > 0 && g.head[head-1].text == "" {
+		first.lead = slices.Concat([]note{{}}, first.lead) // wherever it goes
+	}
 }
 
 // forFile tells whether a comment speaks to a program about the whole file.

@@ -208,9 +208,6 @@ func (r *reader) blockScalar(e *entry, n *yaml.Node, end, column int) (lines []s
 		lines = append(lines, indented(line[min(own, len(line)):], deeper))
 	}
 	whole := body == "" || strings.HasSuffix(body, "\n")
-	if last := len(lines) - 1; !whole && lines[last] == "" {
-		lines, whole = lines[:last], true
-	}
 	for !h.keeps() && len(lines) > 0 && lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
