@@ -53,6 +53,7 @@ tasks:
 	{"ax.yaml", `# Settings of ax for this folder. Each is also a flag and an AX_… variable.
 # timezone: UTC       # of workflows that name none
 # max_parallel: 64    # attempts at a time
+# synchronous: full   # what is told is on disk; normal is faster and may lose the last moments in a power cut
 `},
 	// What editors check and complete workflow files with; see docs/editors.md.
 	{".ax-schema.json", string(schema.Text())},

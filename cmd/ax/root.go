@@ -17,8 +17,9 @@ import (
 // globals are the flags that every command has.
 type globals struct {
 	*world
-	data      string
-	workflows string
+	data        string
+	workflows   string
+	synchronous string
 }
 
 const defaultData = ".ax"
@@ -40,6 +41,8 @@ func newRoot(w *world) *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&g.data, "data", defaultData, "folder of the database, logs and artifacts")
 	root.PersistentFlags().StringVar(&g.workflows, "workflows", "workflows", "folder of the workflow files")
+	root.PersistentFlags().StringVar(&g.synchronous, "synchronous", "full",
+		"full: what is told is on disk; normal: faster, a power cut may lose the last moments")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 	})
@@ -119,7 +122,15 @@ func (g *globals) openStore() (*sqlite.Store, error) {
 	if err := os.MkdirAll(g.data, 0o755); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	return sqlite.Open(g.databasePath(), sqlite.Options{})
+	o := sqlite.Options{Synchronous: sqlite.Full}
+	switch g.synchronous {
+	case "full":
+	case "normal":
+		o.Synchronous = sqlite.Normal
+	default:
+		return nil, fmt.Errorf("synchronous %q: it is full or normal", g.synchronous)
+	}
+	return sqlite.Open(g.databasePath(), o)
 }
 
 // openReader opens the database to read from.
