@@ -24,19 +24,17 @@ func (l *live) evaluate(t dag.Task, at time.Time) machine.Evaluated {
 // there is no other attempt, and the warning says why.
 func (l *live) askRetryIf(t dag.Task, r *machine.Result) (warning string) {
 	program := l.env.programs.tasks[t].retryIf
-	if program == nil || r.ExitCode == 0 && r.StartError == "" && r.Failure == "" {
+	spec := l.run.Plan().Tasks[t].Spec
+	if program == nil || machine.Succeeds(spec, *r) && !r.Stopped {
 		return ""
 	}
-	spec := l.run.Plan().Tasks[t].Spec
 	values := l.valuesFor(t)
 	if values.Tasks == nil {
 		values.Tasks = map[string]expression.Task{}
 	}
-	self := expression.Task{State: machine.Failed.String(), Outputs: r.Outputs, Error: r.LastLine}
+	self := expression.Task{State: machine.Failed.String(), Outputs: r.Outputs, Error: machine.Describe(*r)}
 	if r.StartError == "" {
 		self.ExitCode = &r.ExitCode
-	} else {
-		self.Error = r.StartError
 	}
 	values.Tasks[spec.ID.V] = self
 	again, err := program.Eval(&values)

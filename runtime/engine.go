@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -72,6 +73,7 @@ type Engine struct {
 
 	once    sync.Once
 	inbox   chan func(*loop)       // asked of the loop, in order
+	taking  chan struct{}          // held by who takes a run over, one at a time
 	over    chan struct{}          // closed when the loop takes nothing more
 	trouble atomic.Pointer[string] // why nothing new is started; nil where all is well
 	failed  error                  // why Serve ended; read after over is closed
@@ -86,6 +88,7 @@ func (e *Engine) init() {
 	e.once.Do(func() {
 		e.inbox = make(chan func(*loop), 256)
 		e.over = make(chan struct{})
+		e.taking = make(chan struct{}, 1)
 		e.subs = map[chan Update]struct{}{}
 		if e.Log == nil {
 			e.Log = slog.New(slog.DiscardHandler)
@@ -186,7 +189,7 @@ func (e *Engine) newRun(q Request, now time.Time) store.Run {
 	run := store.Run{
 		ID:           NewID(now),
 		Workflow:     wf.Name.V,
-		File:         wf.Source.File,
+		File:         absolute(wf.Source.File),
 		Version:      wf.Source.Hash(),
 		State:        machine.RunQueued,
 		Trigger:      q.Trigger,
@@ -208,6 +211,14 @@ func (e *Engine) newRun(q Request, now time.Time) store.Run {
 		run.Only = append(run.Only, q.Plan.Tasks[t].ID)
 	}
 	return run
+}
+
+// absolute gives the path that stays right wherever the run is gone on with.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // newLive gives a run the state and the environment that it starts with.
@@ -262,27 +273,31 @@ func (e *Engine) Cancel(ctx context.Context, id, by string) error {
 	})
 }
 
-// Kill cancels a live run, its handlers included, and kills its processes
-// without waiting for them to end by themselves.
+// Kill kills the processes of a live run without waiting for them to end by
+// themselves, nor for the disk, and cancels the run, its handlers included.
 func (e *Engine) Kill(ctx context.Context, id, by string) error {
-	for range 2 { // the second request stops the handlers too
-		if err := e.Cancel(ctx, id, by); err != nil {
-			return err
-		}
-	}
 	var attempts []executor.Attempt
 	err := e.look(ctx, func(lp *loop) {
 		if l := lp.live[id]; l != nil {
 			for t, a := range l.active {
 				attempts = append(attempts, l.traces(machine.StartAttempt{Task: t, Attempt: a.number}))
+				a.stop(errKilled)
 			}
 		}
 	})
+	if err != nil {
+		return err
+	}
 	for i := range attempts {
 		attempts[i].KillAfter = 0
 	}
 	executor.EndLeftovers(attempts)
-	return err
+	for range 2 { // the second request stops the handlers too
+		if err := e.Cancel(ctx, id, by); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ask has the loop do something and waits until what follows from it is on disk.

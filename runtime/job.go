@@ -62,7 +62,7 @@ func (l *live) valuesFor(t dag.Task) expression.Values {
 func (l *live) failedVariables(t dag.Task) []string {
 	by, ok := l.run.FailedInto(t)
 	if !ok {
-		return nil
+		return l.failedRun(t)
 	}
 	v := l.run.Task(by)
 	code := ""
@@ -75,6 +75,16 @@ func (l *live) failedVariables(t dag.Task) []string {
 		"AX_FAILED_EXIT_CODE=" + code,
 		"AX_FAILED_ERROR=" + v.Error,
 	}
+}
+
+// failedRun tells a handler of the workflow of a failure that no task is to
+// blame for: that of the run's timeout.
+func (l *live) failedRun(t dag.Task) []string {
+	state, reason, text, decided := l.run.Outcome()
+	if l.run.Plan().Tasks[t].Handles == 0 || !decided || state != machine.RunFailed {
+		return nil
+	}
+	return []string{"AX_FAILED_TASK=", "AX_FAILED_REASON=" + string(reason), "AX_FAILED_EXIT_CODE=", "AX_FAILED_ERROR=" + text}
 }
 
 // carryOut runs the attempt to its end.

@@ -77,6 +77,9 @@ type issued struct {
 	c machine.Command
 }
 
+// errKilled is the cause of attempts that are killed on request.
+var errKilled = errors.New("killed on request")
+
 // maxPause bounds how long the loop sleeps, so that steps of the clock and a
 // suspended machine are noticed.
 const maxPause = 30 * time.Second

@@ -7,6 +7,13 @@ import (
 	"github.com/ax-scheduler/ax/dsl"
 )
 
+// CheckParams tells what is wrong with parameters that a run of a workflow is to
+// be given.
+func CheckParams(wf *dsl.Workflow, given map[string]string) error {
+	_, err := checkParams(wf, given)
+	return err
+}
+
 // checkParams brings the given parameters together with those that a workflow
 // declares: defaults are filled in, what is undeclared, missing or does not fit
 // is refused with the parameter's name.

@@ -75,11 +75,24 @@ func ReadReport(ctx context.Context, s store.Store, id string) (Report, error) {
 		}
 		t, ok := records[i]
 		if !ok {
-			t = store.Task{ID: id, State: machine.Pending}
+			t = untouched(id, run)
 		}
 		rep.Tasks = append(rep.Tasks, newTaskReport(t))
 	}
 	return rep, nil
+}
+
+// untouched gives a task that nothing has happened to: it is pending, or went
+// with its run before that started.
+func untouched(id string, run store.Run) store.Task {
+	t := store.Task{ID: id, State: machine.Pending}
+	switch run.State {
+	case machine.RunCancelled:
+		t.State, t.Reason, t.FinishedAt = machine.Cancelled, run.Reason, run.FinishedAt
+	case machine.RunSkipped, machine.RunFailed:
+		t.State, t.Reason, t.FinishedAt = machine.Skipped, run.Reason, run.FinishedAt
+	}
+	return t
 }
 
 func newTaskReport(t store.Task) TaskReport {

@@ -35,12 +35,19 @@ func (e *Engine) ResumeToCancel(ctx context.Context, id, by string) error {
 // resume takes over an unfinished run and does something with it before it goes
 // on.
 func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)) error {
-	l, err := e.takeOver(ctx, id)
+	done, err := e.take(ctx)
 	if err != nil {
 		return err
 	}
-	if l.rec.State.Final() {
-		return fmt.Errorf("run %s is %s: there is nothing to go on with", id, l.rec.State)
+	defer done()
+	l, err := e.takeOver(ctx, id, func(l *live) error {
+		if l.rec.State.Final() {
+			return fmt.Errorf("run %s is %s: there is nothing to go on with", id, l.rec.State)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	cut := l.underWay()
 	left := e.endLeftovers(l, cut)
@@ -72,25 +79,38 @@ func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)
 // id and the version of the file that it began with, and attempts are counted
 // on.
 func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
-	l, err := e.takeOver(ctx, id)
+	done, err := e.take(ctx)
 	if err != nil {
 		return err
 	}
+	defer done()
 	var ts []dag.Task
-	for _, name := range tasks {
-		t, ok := l.run.Plan().Task(name)
-		if !ok || !l.run.Task(t).Member {
-			return fmt.Errorf("run %s has no task %q", id, name)
+	l, err := e.takeOver(ctx, id, func(l *live) error {
+		for _, name := range tasks {
+			t, ok := l.run.Plan().Task(name)
+			if !ok || !l.run.Task(t).Member {
+				return fmt.Errorf("run %s has no task %q", id, name)
+			}
+			ts = append(ts, t)
 		}
-		ts = append(ts, t)
-	}
-	switch {
-	case !l.rec.State.Final():
-		return fmt.Errorf("run %s is %s: only a run that has ended can be retried", id, l.rec.State)
-	case l.rec.State == machine.RunSucceeded && len(tasks) == 0:
-		return fmt.Errorf("run %s has succeeded: nothing of it is to be run again, unless tasks are named", id)
+		switch {
+		case !l.rec.State.Final():
+			return fmt.Errorf("run %s is %s: only a run that has ended can be retried (%w)", id, l.rec.State, store.ErrConflict)
+		case l.rec.State == machine.RunSucceeded && len(tasks) == 0:
+			return fmt.Errorf("run %s has succeeded: nothing of it is to be run again, unless tasks are named", id)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return e.ask(ctx, func(lp *loop) error {
+		if l.run.StartedAt().IsZero() { // it was dropped or cancelled before it started
+			l.rec.FinishedAt = time.Time{}
+			lp.admit(l)
+			lp.touch(l)
+			return nil
+		}
 		lp.adopt(l)
 		lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
 		lp.apply(l, machine.RunRetried{Tasks: ts, At: lp.now()})
@@ -98,9 +118,22 @@ func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
 	})
 }
 
-// takeOver brings a stored run back to life and writes this engine's name into
-// it. It fails with store.ErrConflict where the run has gone on meanwhile.
-func (e *Engine) takeOver(ctx context.Context, id string) (*live, error) {
+// take lets one at a time take a run over, so that of two requests for one run
+// the second sees what the first has done.
+func (e *Engine) take(ctx context.Context) (done func(), err error) {
+	e.init()
+	select {
+	case e.taking <- struct{}{}:
+		return func() { <-e.taking }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// takeOver brings a stored run back to life and, if check has nothing against
+// it, writes this engine's name into it. It fails with store.ErrConflict where
+// the run has gone on meanwhile.
+func (e *Engine) takeOver(ctx context.Context, id string, check func(*live) error) (*live, error) {
 	e.init()
 	rec, err := e.Store.Run(ctx, id)
 	if err != nil {
@@ -117,6 +150,10 @@ func (e *Engine) takeOver(ctx context.Context, id string) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
+	l := &live{run: r, rec: rec, env: env}
+	if err := check(l); err != nil {
+		return nil, err
+	}
 	taken := machine.TakenOver{By: e.Owner, At: timestamp(time.Now())}
 	if _, err := r.Apply(taken); err != nil {
 		return nil, err
@@ -125,16 +162,16 @@ func (e *Engine) takeOver(ctx context.Context, id string) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec.Owner = e.Owner
+	l.rec.Owner = e.Owner
 	err = e.Store.Commit(ctx, &store.Batch{
-		Update: []store.Run{rec}, Append: []store.Appended{{RunID: id, Have: rec.Events, Data: [][]byte{data}}},
+		Update: []store.Run{l.rec}, Append: []store.Appended{{RunID: id, Have: l.rec.Events, Data: [][]byte{data}}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take over run %s: %w", id, err)
 	}
-	rec.Events++
+	l.rec.Events++
 	r.TakeChanged()
-	return &live{run: r, rec: rec, env: env}, nil
+	return l, nil
 }
 
 // underWay lists the attempts that are running by the record.

@@ -232,3 +232,71 @@ func TestADrainedEngineLeavesReadyTasksForTheNext(t *testing.T) {
 		})
 	})
 }
+
+func TestARunThatWasCancelledBeforeItStartedCanBeRetried(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Hour}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		p := plan(t, "name: flow\ntasks:\n  a: {run: x}\n")
+		var ids []string
+		for range 2 {
+			run, err := e.Start(ctx, runtime.Request{Plan: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, run.ID)
+		}
+		if err := e.Cancel(ctx, ids[1], "a test"); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, states(reportOf(ctx, t, e, ids[1])), []string{"a cancelled cancelled"})
+		if err := e.Retry(ctx, ids[1], nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if _, err := e.Wait(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		equal(t, runsOf(ctx, t, e, x), []string{"0s succeeded", "0s succeeded"})
+		equal(t, x.notes, []string{"0s a#1 start", "1h0m0s a#1 end", "1h0m0s a#1 start", "2h0m0s a#1 end"})
+	})
+}
+
+func TestOfManyRetriesOfOneRunOneIsTaken(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Hour}, fail: map[string]int{"a": 1}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		rep := runAll(ctx, t, e, "name: flow\ntasks:\n  a: {run: x}\n")
+		errs := make(chan error, 8)
+		for range 8 {
+			go func() { errs <- e.Retry(ctx, rep.ID, nil) }()
+		}
+		taken := 0
+		for range 8 {
+			if <-errs == nil {
+				taken++
+			}
+		}
+		if _, err := e.Wait(ctx, rep.ID); err != nil || taken != 1 {
+			t.Errorf("%d of 8 retries were taken, %v", taken, err)
+		}
+	})
+}
+
+func TestTheHandlerOfARunTimeoutIsToldOfIt(t *testing.T) {
+	x := &script{fail: map[string]int{"a": -1}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		runAll(ctx, t, e, `
+name: flow
+timeout: 1m
+on_failure: page
+tasks:
+  a: {run: x, retry: {max: 5, delay: 30m, max_delay: 1h}}
+  page: {run: x}
+`)
+		for _, want := range []string{"AX_FAILED_TASK=", "AX_FAILED_REASON=run_timeout"} {
+			if !slices.Contains(x.envs["page"], want) {
+				t.Errorf("the handler was not told %s", want)
+			}
+		}
+	})
+}

@@ -122,6 +122,9 @@ func (g *globals) runRecord(ctx context.Context, prefix string) (run store.Run, 
 // goOn runs an engine in this process for a run that is in the store, until it
 // has ended.
 func (g *globals) goOn(ctx context.Context, prefix string, maxParallel int, asJSON bool, begin func(context.Context, *runtime.Engine, store.Run) error) error {
+	if maxParallel < 0 {
+		return fmt.Errorf("--max-parallel %d: it is at least 1", maxParallel)
+	}
 	run, err := g.runRecord(ctx, prefix)
 	if err != nil {
 		return err

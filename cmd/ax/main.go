@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 )
 
 // The exit codes (DESIGN.md, "Command line").
@@ -21,6 +23,10 @@ const (
 )
 
 func main() {
+	// A reader that goes away must not end an engine with its tasks under way:
+	// writes then fail, and are not missed. Ignoring the signal would make the
+	// tasks ignore it too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(context.Background(), world{
 		args: os.Args[1:], env: os.Environ(),
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,

@@ -57,7 +57,7 @@ data folder: see ax show, ax logs and ax runs.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.params, "param", "p", nil, "a parameter, NAME=VALUE; may be repeated")
-	f.StringVar(&o.paramsFile, "params-file", "", "a file of parameters, NAME=VALUE a line; -p wins")
+	f.StringVar(&o.paramsFile, "params-file", "", "a YAML or JSON file of parameters, NAME: value; -p wins")
 	f.BoolVar(&o.json, "json", false, "print the run as JSON at its end")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would run, and run nothing")
 	f.StringVar(&o.from, "from", "", "run this task and what is downstream of it")
@@ -80,6 +80,9 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 	}
 	q, err := g.request(plan, o)
 	if err != nil {
+		return err
+	}
+	if err := runtime.CheckParams(plan.Workflow, q.Params); err != nil {
 		return err
 	}
 	if o.dryRun {
@@ -174,8 +177,8 @@ func tasksNamed(plan *dag.Plan, names []string) ([]dag.Task, error) {
 // runToEnd serves an engine until the run that begin gives has ended, shows its
 // progress, and prints what became of it. The exit says how it ended.
 func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, plan *dag.Plan, asJSON bool, begin func(context.Context) (store.Run, error)) error {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
 
 	serving, stop := context.WithCancel(ctx)
@@ -212,7 +215,8 @@ func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, plan *dag.Pla
 }
 
 // waitOrCancel waits for the end of a run. A first signal cancels the run and
-// gives the exit code, a second one kills what is left of it.
+// gives the exit code, a second one kills what is left of it, a third gives up
+// on it.
 func waitOrCancel(ctx context.Context, e *runtime.Engine, id string, signals <-chan os.Signal, stderr io.Writer) (store.Run, int, error) {
 	type result struct {
 		run store.Run
@@ -220,7 +224,14 @@ func waitOrCancel(ctx context.Context, e *runtime.Engine, id string, signals <-c
 	}
 	done := make(chan result, 1)
 	go func() { run, err := e.Wait(ctx, id); done <- result{run, err} }()
-	code := 0
+	// Requests wait for the disk, which may be full: signals must not.
+	failed := make(chan error, 2)
+	request := func(do func(context.Context, string, string) error, by string) {
+		if err := do(ctx, id, by); err != nil && !errors.Is(err, store.ErrNotFound) {
+			failed <- err
+		}
+	}
+	code, asked := 0, 0
 	for {
 		select {
 		case r := <-done:
@@ -228,17 +239,19 @@ func waitOrCancel(ctx context.Context, e *runtime.Engine, id string, signals <-c
 				return r.run, 0, exit{exitFailed, r.err}
 			}
 			return r.run, code, nil
+		case err := <-failed:
+			return store.Run{}, 0, exit{code, err}
 		case s := <-signals:
-			if code != 0 {
-				if err := e.Kill(ctx, id, s.String()); err != nil && !errors.Is(err, store.ErrNotFound) {
-					return store.Run{}, 0, exit{code, err}
-				}
-				continue
-			}
-			code = signalCode(s)
-			fmt.Fprintln(stderr, "ax: stopping the run; once more to kill what is left of it")
-			if err := e.Cancel(ctx, id, s.String()); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return store.Run{}, 0, exit{code, err}
+			asked++
+			switch asked {
+			case 1:
+				code = signalCode(s)
+				fmt.Fprintln(stderr, "ax: stopping the run; once more to kill what is left of it")
+				go request(e.Cancel, s.String())
+			case 2:
+				go request(e.Kill, s.String())
+			default:
+				return store.Run{}, 0, exit{code, fmt.Errorf("run %s was cut off: ax retry %[1]s goes on with it", id)}
 			}
 		}
 	}

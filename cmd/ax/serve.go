@@ -116,7 +116,7 @@ type serving struct {
 }
 
 func (s *serving) run(ctx context.Context) error {
-	ctx, cancel := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer cancel()
 	stopEngine, engineStops := context.WithCancel(context.WithoutCancel(ctx))
 	defer engineStops()

@@ -134,7 +134,7 @@ func (r *Run) classify(t dag.Task, res Result) (TaskState, Reason, string) {
 	exited := res.Signal == "" && res.StartError == "" && res.Failure == ""
 	cut := res.Stopped || res.Interrupted // else it ended by itself before it could be stopped
 	switch {
-	case s.stopping == ReasonCancelled && (cut || !r.success(spec, res)):
+	case s.stopping == ReasonCancelled && (cut || !Succeeds(spec, res)):
 		return Cancelled, ReasonCancelled, "cancelled on request"
 	case cut && s.stopping == ReasonTimeout:
 		return Failed, ReasonTimeout, "not done within the timeout of " + brief(spec.Timeout.V)
@@ -148,7 +148,7 @@ func (r *Run) classify(t dag.Task, res Result) (TaskState, Reason, string) {
 		return Failed, ReasonSignal, "killed by " + res.Signal
 	case res.Failure != "":
 		return Failed, ReasonExit, res.Failure
-	case exited && r.success(spec, res):
+	case exited && Succeeds(spec, res):
 		return Succeeded, ReasonNone, ""
 	case exited && hasCode(spec.SkipCodes, res.ExitCode):
 		return Skipped, ReasonExit, fmt.Sprintf("exit code %d means skipped", res.ExitCode)
@@ -167,7 +167,9 @@ func brief(d time.Duration) string {
 	return s
 }
 
-func (r *Run) success(spec *dsl.Task, res Result) bool {
+// Succeeds tells whether an attempt that nobody stopped was a success of its
+// task.
+func Succeeds(spec *dsl.Task, res Result) bool {
 	if res.Signal != "" || res.StartError != "" || res.Failure != "" || res.Interrupted {
 		return false
 	}
@@ -175,6 +177,20 @@ func (r *Run) success(spec *dsl.Task, res Result) bool {
 		return res.ExitCode == 0
 	}
 	return hasCode(spec.SuccessCodes, res.ExitCode)
+}
+
+// Describe says in one line how an attempt that nobody stopped has failed.
+func Describe(res Result) string {
+	what := fmt.Sprintf("exit code %d", res.ExitCode)
+	switch {
+	case res.StartError != "":
+		what = res.StartError
+	case res.Signal != "":
+		what = "killed by " + res.Signal
+	case res.Failure != "":
+		what = res.Failure
+	}
+	return withLastLine(what, res.LastLine)
 }
 
 func hasCode(codes []dsl.Value[int], code int) bool {

@@ -26,7 +26,7 @@ func (r *Run) cancel() {
 		return
 	}
 	r.cancels++
-	if r.decided && r.outcome != RunCancelled {
+	if r.decided {
 		r.outcome, r.reason, r.err = RunCancelled, ReasonCancelled, "cancelled on request"
 	}
 	r.stopAll(ReasonCancelled, "cancelled on request", r.survivesCancel)

@@ -1,6 +1,12 @@
 package machine
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+)
 
 func TestHandlersOfTheWorkflow(t *testing.T) {
 	const workflow = `
@@ -300,4 +306,33 @@ start -> a running
 +1h run times out -> nothing
 `},
 	})
+}
+
+// A cancel takes over the reason also from what an earlier course left behind.
+func TestACancelIsTheReasonAlsoOfARunWithCancelledTasksKept(t *testing.T) {
+	wf, ds := dsl.Parse("f.yaml", []byte("name: f\ntimeout: 1h\non_success: h\non_finish: h\ntasks:\n  a: {run: x}\n  h: {run: x}\n"))
+	plan, more := dag.Compile(wf)
+	if plan == nil {
+		t.Fatal(ds, more)
+	}
+	r := New("r", plan, nil)
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, e := range []Event{
+		RunStarted{at},
+		RunTimedOut{at.Add(2 * time.Hour)},
+		AttemptStarted{1, 1, at.Add(2 * time.Hour)},
+		AttemptEnded{Task: 1, Attempt: 1, At: at.Add(2 * time.Hour)},
+		RunRetried{[]dag.Task{1}, at.Add(3 * time.Hour)},
+		AttemptStarted{1, 2, at.Add(3 * time.Hour)},
+		CancelRequested{"a test", at.Add(3 * time.Hour)},
+		CancelRequested{"a test", at.Add(3 * time.Hour)},
+		AttemptEnded{Task: 1, Attempt: 2, Result: Result{Stopped: true}, At: at.Add(3 * time.Hour)},
+	} {
+		if _, err := r.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if state, reason, _ := r.State(); state != RunCancelled || reason != ReasonCancelled {
+		t.Errorf("the run is %s (%s)", state, reason)
+	}
 }

@@ -48,6 +48,12 @@ func (r *Run) State() (RunState, Reason, string) {
 	return r.state, r.reason, r.err
 }
 
+// Outcome gives how the run will end, once everything but the handlers of the
+// workflow has ended; false before.
+func (r *Run) Outcome() (state RunState, reason Reason, err string, decided bool) {
+	return r.outcome, r.reason, r.err, r.decided
+}
+
 // StartedAt and FinishedAt give the times of the run's start and end; zero
 // where there was none.
 func (r *Run) StartedAt() time.Time { return r.startedAt }
