@@ -55,7 +55,7 @@ var bugs = []bug{
 	{"a cancel does not end what runs", "stop.go", "case s.state == Running:\n\t\t\tr.stop(t, why)", "case s.state == Running:"},
 	{"a cancel stops the handlers that are for it", "stop.go", "n.Handles&dag.RunCancelled != 0)", "false)"},
 	{"a second cancel is the same as the first", "stop.go", "return r.cancels < 2 && ", "return "},
-	{"what obeyed a cancel has succeeded", "attempts.go", "(cut || !r.success(spec, res))", "!r.success(spec, res)"},
+	{"what obeyed a cancel has succeeded", "attempts.go", "(cut || !Succeeds(spec, res))", "!Succeeds(spec, res)"},
 	{"the timeout of the run stops its handlers", "stop.go", "return n.Late || n.Callers > 0", "return n.Late"},
 	{"what the timeout of the run stopped is tried again", "attempts.go", "reason == ReasonRunTimeout || r.stopped(t)", "false"},
 	{"the timer of an earlier course ends the run", "stop.go", "case r.at.Before(r.deadline):", "case false:"},
