@@ -32,7 +32,7 @@ func newAttempt(t testing.TB, action Action) Attempt {
 		Task:      "task",
 		Number:    1,
 		Action:    action,
-		Dir:       filepath.Join(dir, "work"),
+		Dir:       filepath.Join(dir, "tasks"),
 		Env:       []string{"PATH=" + os.Getenv("PATH")},
 		Log:       filepath.Join(dir, "log"),
 		Scratch:   filepath.Join(dir, "scratch"),

@@ -29,7 +29,7 @@ func TestAStartErrorSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 				t.Chdir(a.Scratch)
 				t.Cleanup(func() { os.Remove(filepath.Join(a.Scratch, "tool")) })
 			},
-			Command{Argv: []string{"./tool"}}, []string{`program "./tool" does not exist in "`, "/work", "correct its path"},
+			Command{Argv: []string{"./tool"}}, []string{`program "./tool" does not exist in "`, "/tasks", "correct its path"},
 		},
 		"a path through a file": {
 			func(t *testing.T, a *Attempt) { writeProgram(t, filepath.Join(a.Dir, "f"), "", 0o600) },
@@ -37,21 +37,21 @@ func TestAStartErrorSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		},
 		"a missing working folder": {
 			func(_ *testing.T, a *Attempt) { a.Dir += "/none" }, sh("true"),
-			[]string{`/work/none" does not exist`, "create it", `"workdir"`},
+			[]string{`/tasks/none" does not exist`, "create it", `"workdir"`},
 		},
 		"a file as working folder": {
 			func(t *testing.T, a *Attempt) {
 				a.Dir += "/file"
 				writeProgram(t, a.Dir, "", 0o600)
 			}, sh("true"),
-			[]string{`/work/file" is not a folder`},
+			[]string{`/tasks/file" is not a folder`},
 		},
 		"a working folder below a file": {
 			func(t *testing.T, a *Attempt) {
 				writeProgram(t, a.Dir+"/file", "", 0o600)
 				a.Dir += "/file/below"
 			}, sh("true"),
-			[]string{`/work/file/below" cannot be used`, "not a directory"},
+			[]string{`/tasks/file/below" cannot be used`, "not a directory"},
 		},
 		"a relative working folder": {
 			func(_ *testing.T, a *Attempt) { a.Dir = "no/such" }, sh("true"),
