@@ -1,6 +1,8 @@
 package dsl
 
 import (
+	"io"
+	"strings"
 	"testing"
 
 	"gopkg.in/yaml.v3"
@@ -68,8 +70,14 @@ func TestTheExtentOfAScalarHoldsAllOfIt(t *testing.T) {
 		s := &scalarText{T: t, end: rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(t, "line end")}
 		text := s.draw()
 		var doc yaml.Node
-		if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		decoder := yaml.NewDecoder(strings.NewReader(text))
+		if err := decoder.Decode(&doc); err != nil {
 			t.Skip(err)
+		}
+		// Unindented lines are no content of a scalar outside of any collection
+		// (yaml.v3 begins another document with them, which is not this one's).
+		if err := decoder.Decode(new(yaml.Node)); err != io.EOF {
+			t.Skip("more than one document")
 		}
 		n := lastScalar(&doc)
 		src := NewSource("f", []byte(text))
