@@ -21,7 +21,7 @@ const (
 // log and left as it is.
 func (e *Engine) Recover(ctx context.Context, policy Startup) error {
 	e.init()
-	runs, err := e.Store.Unfinished(ctx)
+	runs, err := e.Store.Unfinished(ctx, "", store.MaxLimit)
 	if err != nil {
 		return fmt.Errorf("look for unfinished runs: %w", err)
 	}

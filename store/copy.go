@@ -20,7 +20,7 @@ func copyVersion(v Version) Version {
 func copyRun(r Run) Run {
 	r.Params = copyMap(r.Params)
 	r.Only = copyTexts(r.Only)
-	for _, t := range []*time.Time{&r.ScheduledFor, &r.IntervalFrom, &r.IntervalTo, &r.NotBefore, &r.CreatedAt, &r.StartedAt, &r.FinishedAt} {
+	for _, t := range []*time.Time{&r.ScheduledFor, &r.IntervalFrom, &r.IntervalTo, &r.NotBefore, &r.Turn, &r.CreatedAt, &r.StartedAt, &r.FinishedAt} {
 		*t = copyTime(*t)
 	}
 	return r

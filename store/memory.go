@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ax-scheduler/ax/runtime/machine"
 )
 
 // Memory is a Store that forgets everything with the process: for tests and
@@ -113,7 +115,16 @@ func (w *memoryWrite) batch(b *Batch) error {
 	if err := each(b.Attempts, w.attempt); err != nil {
 		return err
 	}
-	return each(b.Ticks, w.tick)
+	if err := each(b.Ticks, w.tick); err != nil {
+		return err
+	}
+	for _, id := range b.Remove {
+		w.remove(id)
+	}
+	for _, f := range b.Forget {
+		w.forget(f)
+	}
+	return nil
 }
 
 func each[T any](all []T, do func(*T) error) error {
@@ -216,6 +227,37 @@ func (w *memoryWrite) tick(t *Tick) error {
 	return nil
 }
 
+func (w *memoryWrite) remove(id string) {
+	r, ok := w.m.runs[id]
+	if !ok {
+		return
+	}
+	drop(w, w.m.runs, id)
+	if r.run.Key != "" {
+		drop(w, w.m.keys, runKey{r.run.Workflow, r.run.Key})
+	}
+	at, _ := slices.BinarySearch(w.m.ids, id)
+	w.m.ids = slices.Delete(w.m.ids, at, at+1)
+	w.undo = append(w.undo, func() { w.m.ids = slices.Insert(w.m.ids, at, id) })
+}
+
+func (w *memoryWrite) forget(f Forgotten) {
+	spans := w.m.spans(f.Workflow)
+	for k, t := range w.m.ticks {
+		s := spans[k.schedule]
+		if k.workflow == f.Workflow && k.at < f.Before.UnixMicro() && !t.At.Equal(s.First) && !t.At.Equal(s.Last) {
+			drop(w, w.m.ticks, k)
+		}
+	}
+}
+
+// drop takes a value out of a map of the store.
+func drop[K comparable, V any](w *memoryWrite, from map[K]V, k K) {
+	old := from[k]
+	delete(from, k)
+	w.undo = append(w.undo, func() { from[k] = old })
+}
+
 // Run gives one run by its id, or ErrNotFound.
 func (m *Memory) Run(ctx context.Context, id string) (Run, error) {
 	if err := m.lock(ctx); err != nil {
@@ -293,19 +335,46 @@ func (m *Memory) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	return found, nil
 }
 
-// Unfinished lists all runs that are not in a final state, oldest first.
-func (m *Memory) Unfinished(ctx context.Context) ([]Run, error) {
+// Unfinished lists queued and running runs with ids greater than after, oldest
+// first.
+func (m *Memory) Unfinished(ctx context.Context, after string, limit int) ([]Run, error) {
+	return m.inOrder(ctx, limit, func(a, b *Run) int { return 0 }, func(r *Run) bool {
+		return r.ID > after && (r.State == machine.RunQueued || r.State == machine.RunRunning)
+	})
+}
+
+// Scheduled lists runs in state scheduled by NotBefore and id.
+func (m *Memory) Scheduled(ctx context.Context, limit int) ([]Run, error) {
+	return m.inOrder(ctx, limit, func(a, b *Run) int { return a.NotBefore.Compare(b.NotBefore) }, func(r *Run) bool {
+		return r.State == machine.RunScheduled
+	})
+}
+
+// Queued lists the queued runs of a workflow by Turn and id.
+func (m *Memory) Queued(ctx context.Context, workflow string, limit int) ([]Run, error) {
+	return m.inOrder(ctx, limit, func(a, b *Run) int { return a.Turn.Compare(b.Turn) }, func(r *Run) bool {
+		return r.State == machine.RunQueued && r.Workflow == workflow
+	})
+}
+
+// inOrder gives the first of the runs that are wanted, those alike by id.
+func (m *Memory) inOrder(ctx context.Context, limit int, order func(a, b *Run) int, wanted func(*Run) bool) ([]Run, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	var found []Run
+	var found []*memoryRun
 	for _, id := range m.ids {
-		if r := m.runs[id]; !r.run.State.Final() {
-			found = append(found, r.out())
+		if r := m.runs[id]; wanted(&r.run) {
+			found = append(found, r)
 		}
 	}
-	return found, nil
+	slices.SortStableFunc(found, func(a, b *memoryRun) int { return order(&a.run, &b.run) })
+	var out []Run
+	for _, r := range found[:min(len(found), min(max(limit, 1), MaxLimit))] {
+		out = append(out, r.out())
+	}
+	return out, nil
 }
 
 // Tasks gives the records of a run's tasks by index and instance.
@@ -407,6 +476,10 @@ func (m *Memory) Schedules(ctx context.Context, workflow string) ([]Span, error)
 		return nil, err
 	}
 	defer m.mu.Unlock()
+	return slices.SortedFunc(maps.Values(m.spans(workflow)), func(a, b Span) int { return cmp.Compare(a.Schedule, b.Schedule) }), nil
+}
+
+func (m *Memory) spans(workflow string) map[string]Span {
 	spans := map[string]Span{}
 	for k, t := range m.ticks {
 		if k.workflow != workflow {
@@ -424,5 +497,5 @@ func (m *Memory) Schedules(ctx context.Context, workflow string) ([]Span, error)
 		}
 		spans[t.Schedule] = s
 	}
-	return slices.SortedFunc(maps.Values(spans), func(a, b Span) int { return cmp.Compare(a.Schedule, b.Schedule) }), nil
+	return spans
 }

@@ -67,7 +67,8 @@ type Run struct {
 	ScheduledFor time.Time
 	IntervalFrom time.Time // the slice of time that the run stands for
 	IntervalTo   time.Time
-	NotBefore    time.Time
+	NotBefore    time.Time // a run in state scheduled waits for it
+	Turn         time.Time // its place among the queued: the earlier starts first
 	CreatedAt    time.Time
 	StartedAt    time.Time
 	FinishedAt   time.Time
@@ -163,21 +164,32 @@ type Batch struct {
 	Tasks    []Task    // inserted or replaced by run, index and instance
 	Attempts []Attempt // inserted or replaced by run, index, instance and number
 	Ticks    []Tick    // ErrConflict where the tick is there already
+	Remove   []string  // ids of runs that go, with all that belongs to them but their version; those not there are passed over
+	Forget   []Forgotten
+}
+
+// Forgotten says which ticks of a workflow go: those before a time, but for the
+// first and the last of each schedule.
+type Forgotten struct {
+	Workflow string
+	Before   time.Time
 }
 
 // Empty tells whether there is nothing to write.
 func (b *Batch) Empty() bool {
-	return len(b.Versions)+len(b.Create)+len(b.Update)+len(b.Append)+len(b.Tasks)+len(b.Attempts)+len(b.Ticks) == 0
+	return len(b.Versions)+len(b.Create)+len(b.Update)+len(b.Append)+len(b.Tasks)+len(b.Attempts)+len(b.Ticks)+
+		len(b.Remove)+len(b.Forget) == 0
 }
 
-// MaxLimit is the length of the longest list of runs.
+// MaxLimit is the length of the longest list of runs. A limit outside 1 to
+// MaxLimit is brought into it.
 const MaxLimit = 1000
 
 // RunFilter selects runs for a list, newest first.
 type RunFilter struct {
 	Workflow string // empty for all
 	States   []machine.RunState
-	Limit    int    // 1 to MaxLimit; what lies outside is brought into it
+	Limit    int    // 1 to MaxLimit
 	Before   string // only runs with a smaller id: the key-set cursor
 }
 
@@ -197,8 +209,13 @@ type Store interface {
 	Resolve(ctx context.Context, prefix string, limit int) ([]string, error)
 	// Runs lists runs, newest first.
 	Runs(ctx context.Context, f RunFilter) ([]Run, error)
-	// Unfinished lists all runs that are not in a final state, oldest first.
-	Unfinished(ctx context.Context) ([]Run, error)
+	// Unfinished lists queued and running runs with ids greater than after,
+	// oldest first.
+	Unfinished(ctx context.Context, after string, limit int) ([]Run, error)
+	// Scheduled lists runs in state scheduled by NotBefore and id.
+	Scheduled(ctx context.Context, limit int) ([]Run, error)
+	// Queued lists the queued runs of a workflow by Turn and id.
+	Queued(ctx context.Context, workflow string, limit int) ([]Run, error)
 	// Tasks gives the records of a run's tasks by index and instance; none if
 	// there is no such run. So do Attempts and Events.
 	Tasks(ctx context.Context, runID string) ([]Task, error)
@@ -212,9 +229,11 @@ type Store interface {
 	// schedule; limit 0 for all.
 	Ticks(ctx context.Context, workflow string, from, to time.Time, limit int) ([]Tick, error)
 
-	// Close waits for the batches that are being written. After it every
-	// other method gives an error.	// Schedules gives the span of each schedule that a workflow has ticks of.
+	// Schedules gives the span of each schedule that a workflow has ticks of,
+	// by schedule.
 	Schedules(ctx context.Context, workflow string) ([]Span, error)
 
+	// Close waits for the batches that are being written. After it every
+	// other method gives an error.
 	Close() error
 }

@@ -120,7 +120,7 @@ func BenchmarkRead(b *testing.B) {
 			return len(all), err
 		},
 		"unfinished": func(int) (int, error) {
-			all, err := s.Unfinished(ctx)
+			all, err := s.Unfinished(ctx, "", store.MaxLimit)
 			return len(all), err
 		},
 		"the page of a run": func(i int) (int, error) {

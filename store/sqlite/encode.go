@@ -28,6 +28,11 @@ const (
 	putTask
 	putAttempt
 	putTick
+	removeRun
+	removeEvents
+	removeTasks
+	removeAttempts
+	forgetTicks
 	statements // how many there are
 )
 
@@ -46,11 +51,11 @@ var texts = [statements]string{
 	putVersion: `INSERT INTO versions (hash, workflow, text, tasks, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 
 	createRun: `INSERT INTO runs (file, version, state, reason, error, "trigger", params, only, priority, owner, scheduled_for,
-		interval_from, interval_to, not_before, started_at, finished_at, id, workflow, key, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		interval_from, interval_to, not_before, turn, started_at, finished_at, id, workflow, key, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 
 	updateRun: `UPDATE runs SET file = ?, version = ?, state = ?, reason = ?, error = ?, "trigger" = ?, params = ?, only = ?,
-		priority = ?, owner = ?, scheduled_for = ?, interval_from = ?, interval_to = ?, not_before = ?,
+		priority = ?, owner = ?, scheduled_for = ?, interval_from = ?, interval_to = ?, not_before = ?, turn = ?,
 		started_at = ?, finished_at = ? WHERE id = ?`,
 
 	// The number of the last event is a NULL too, where there is another number
@@ -74,6 +79,15 @@ var texts = [statements]string{
 		finished_at = excluded.finished_at`,
 
 	putTick: `INSERT INTO ticks (workflow, at, schedule, outcome, reason, run_id) VALUES (?, ?, ?, ?, ?, ?)`,
+
+	removeRun:      `DELETE FROM runs WHERE id = ?`,
+	removeEvents:   `DELETE FROM events WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+	removeTasks:    `DELETE FROM tasks WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+	removeAttempts: `DELETE FROM attempts WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+
+	forgetTicks: `DELETE FROM ticks WHERE workflow = ?1 AND at < ?2 AND at NOT IN (
+		SELECT min(at) FROM ticks AS o WHERE o.workflow = ?1 AND o.schedule = ticks.schedule UNION ALL
+		SELECT max(at) FROM ticks AS o WHERE o.workflow = ?1 AND o.schedule = ticks.schedule)`,
 }
 
 // op is a statement with its arguments.
@@ -110,6 +124,14 @@ func encode(b *store.Batch) []op {
 	for _, t := range b.Ticks {
 		e.add(putTick, t.Workflow, t.Workflow, t.At.UnixMicro(), t.Schedule, string(t.Outcome), t.Reason, t.RunID)
 	}
+	for _, id := range b.Remove {
+		for _, do := range []statement{removeEvents, removeTasks, removeAttempts, removeRun} {
+			e.add(do, id, id)
+		}
+	}
+	for _, f := range b.Forget {
+		e.add(forgetTicks, f.Workflow, f.Workflow, f.Before.UnixMicro())
+	}
 	return e.ops
 }
 
@@ -117,7 +139,7 @@ func encode(b *store.Batch) []op {
 func runArgs(r *store.Run) []any {
 	return []any{
 		r.File, r.Version, r.State.String(), string(r.Reason), r.Error, string(r.Trigger), pairs(r.Params), list(r.Only),
-		int64(r.Priority), r.Owner, micros(r.ScheduledFor), micros(r.IntervalFrom), micros(r.IntervalTo), micros(r.NotBefore),
+		int64(r.Priority), r.Owner, micros(r.ScheduledFor), micros(r.IntervalFrom), micros(r.IntervalTo), micros(r.NotBefore), micros(r.Turn),
 		micros(r.StartedAt), micros(r.FinishedAt), r.ID,
 	}
 }

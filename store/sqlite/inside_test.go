@@ -46,7 +46,7 @@ func TestEveryReadGoesByAnIndexAndSortsNothing(t *testing.T) {
 		}
 	}
 	_, err1 := s.Resolve(ctx, "r", 2)
-	_, err2 := s.Unfinished(ctx)
+	_, err2 := s.Unfinished(ctx, "", store.MaxLimit)
 	_, err3 := s.Tasks(ctx, "r")
 	_, err4 := s.Attempts(ctx, "r")
 	_, err5 := s.Events(ctx, "r")
@@ -263,7 +263,7 @@ func TestABatchThatFindsNoRoomDoesNotSpoilThoseWrittenBesideIt(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if runs, err := s.Unfinished(ctx); err != nil || len(runs) != 8 {
+		if runs, err := s.Scheduled(ctx, store.MaxLimit); err != nil || len(runs) != 8 {
 			t.Errorf("%d runs (%v), expected 8", len(runs), err)
 		}
 	})
@@ -284,7 +284,7 @@ func TestAReadEndsWithItsContextOrWhenItTakesTooLong(t *testing.T) {
 	}
 	s.limit = defaultReadLimit
 	for range 2 * readConns {
-		if _, err := s.Unfinished(context.Background()); err != nil {
+		if _, err := s.Unfinished(context.Background(), "", store.MaxLimit); err != nil {
 			t.Errorf("a later read gave the error %v", err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestWhatCannotBeReadIsDamage(t *testing.T) {
 	for spoil, read := range map[string]func(s *Store) error{
 		"UPDATE runs SET state = 'asleep'":   func(s *Store) error { _, err := s.Run(ctx, "r"); return err },
 		"UPDATE runs SET params = '{'":       func(s *Store) error { _, err := s.Run(ctx, "r"); return err },
-		"UPDATE runs SET only = '{}'":        func(s *Store) error { _, err := s.Unfinished(ctx); return err },
+		"UPDATE runs SET only = '{}'":        func(s *Store) error { _, err := s.Scheduled(ctx, 1); return err },
 		"UPDATE tasks SET state = 'asleep'":  func(s *Store) error { _, err := s.Tasks(ctx, "r"); return err },
 		"UPDATE attempts SET warnings = '7'": func(s *Store) error { _, err := s.Attempts(ctx, "r"); return err },
 		"UPDATE events SET data = x'05aa'":   func(s *Store) error { _, err := s.Events(ctx, "r"); return err },
@@ -342,7 +342,7 @@ func TestAPageThatTurnsBadIsDamage(t *testing.T) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Unfinished(ctx); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), s.path) {
+	if _, err := s.Unfinished(ctx, "", store.MaxLimit); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), s.path) {
 		t.Errorf("a read gave the error %v, expected %v", err, store.ErrDamaged)
 	}
 }

@@ -47,7 +47,7 @@ func TestALockOfAnotherConnectionIsNothingButADelay(t *testing.T) {
 					t.Fatalf("commit came back while the database was locked: %v", err)
 				default:
 				}
-				if runs, err := s.Unfinished(context.Background()); err != nil || len(runs) != 1 {
+				if runs, err := s.Unfinished(context.Background(), "", store.MaxLimit); err != nil || len(runs) != 1 {
 					t.Errorf("a read beside the lock gave %d runs and the error %v", len(runs), err)
 				}
 				release()
@@ -79,7 +79,7 @@ func TestACommitThatWaitsForALockEndsWithItsContextAndWritesNothing(t *testing.T
 		}
 		release()
 		create(t, s, "r2")
-		if runs, err := s.Unfinished(context.Background()); err != nil || len(runs) != 1 {
+		if runs, err := s.Unfinished(context.Background(), "", store.MaxLimit); err != nil || len(runs) != 1 {
 			t.Errorf("%d runs and the error %v, expected the second alone", len(runs), err)
 		}
 	})
@@ -116,7 +116,7 @@ func TestBatchesThatWaitTogetherGetTheirOwnAnswers(t *testing.T) {
 				t.Errorf("run %s: commit gave the error %v, expected %v", a.id, a.err, want)
 			}
 		}
-		if runs, err := s.Unfinished(context.Background()); err != nil || len(runs) != 31 {
+		if runs, err := s.Unfinished(context.Background(), "", store.MaxLimit); err != nil || len(runs) != 31 {
 			t.Errorf("%d runs and the error %v, expected 31", len(runs), err)
 		}
 	})

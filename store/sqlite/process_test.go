@@ -172,7 +172,7 @@ func whole(t *testing.T, path string, ids []string, reader bool) {
 		}
 	}()
 	ctx := context.Background()
-	runs, err := s.Unfinished(ctx)
+	runs, err := s.Unfinished(ctx, "", store.MaxLimit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,14 +89,14 @@ func (s *Store) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 const runColumns = `id, workflow, file, version, state, reason, error, "trigger", key, params, only, priority, owner,
-	scheduled_for, interval_from, interval_to, not_before, created_at, started_at, finished_at,
+	scheduled_for, interval_from, interval_to, not_before, turn, created_at, started_at, finished_at,
 	coalesce((SELECT max(last) FROM events WHERE run = n), 0)`
 
 func scanRun(r *store.Run) []any {
 	return []any{
 		&r.ID, &r.Workflow, &r.File, &r.Version, state[machine.RunState]{&r.State, machine.ParseRunState}, &r.Reason, &r.Error, &r.Trigger,
 		&r.Key, fromJSON{&r.Params}, fromJSON{&r.Only}, &r.Priority, &r.Owner,
-		at{&r.ScheduledFor}, at{&r.IntervalFrom}, at{&r.IntervalTo}, at{&r.NotBefore}, at{&r.CreatedAt}, at{&r.StartedAt}, at{&r.FinishedAt},
+		at{&r.ScheduledFor}, at{&r.IntervalFrom}, at{&r.IntervalTo}, at{&r.NotBefore}, at{&r.Turn}, at{&r.CreatedAt}, at{&r.StartedAt}, at{&r.FinishedAt},
 		&r.Events,
 	}
 }
@@ -156,7 +156,7 @@ func runsQuery(f store.RunFilter) (query string, args []any) {
 			args = append(append(args, shared...), st.String())
 		}
 	}
-	args = append(args, min(max(f.Limit, 1), store.MaxLimit))
+	args = append(args, bounded(f.Limit))
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY id DESC LIMIT ?", args
 }
 
@@ -175,18 +175,25 @@ func allStates() []machine.RunState {
 	return all
 }
 
-// Unfinished lists all runs that are not in a final state, oldest first.
-func (s *Store) Unfinished(ctx context.Context) ([]store.Run, error) {
-	var parts []string
-	var args []any
-	for _, st := range allStates() {
-		if !st.Final() {
-			parts = append(parts, `SELECT `+runColumns+` FROM runs WHERE state = ?`)
-			args = append(args, st.String())
-		}
-	}
-	return read(ctx, s, strings.Join(parts, " UNION ALL ")+" ORDER BY id", scanRun, args...)
+// Unfinished lists queued and running runs with ids greater than after, oldest
+// first.
+func (s *Store) Unfinished(ctx context.Context, after string, limit int) ([]store.Run, error) {
+	const part = `SELECT ` + runColumns + ` FROM runs WHERE state = '`
+	return read(ctx, s, part+`queued' AND id > ?1 UNION ALL `+part+`running' AND id > ?1 ORDER BY id LIMIT ?2`, scanRun, after, bounded(limit))
 }
+
+// Scheduled lists runs in state scheduled by NotBefore and id.
+func (s *Store) Scheduled(ctx context.Context, limit int) ([]store.Run, error) {
+	return read(ctx, s, `SELECT `+runColumns+` FROM runs WHERE state = 'scheduled' ORDER BY not_before, id LIMIT ?`, scanRun, bounded(limit))
+}
+
+// Queued lists the queued runs of a workflow by Turn and id.
+func (s *Store) Queued(ctx context.Context, workflow string, limit int) ([]store.Run, error) {
+	const query = `SELECT ` + runColumns + ` FROM runs WHERE state = 'queued' AND workflow = ? ORDER BY turn, id LIMIT ?`
+	return read(ctx, s, query, scanRun, workflow, bounded(limit))
+}
+
+func bounded(limit int) int { return min(max(limit, 1), store.MaxLimit) }
 
 const ofRun = ` WHERE run = (SELECT n FROM runs WHERE id = ?) ORDER BY `
 

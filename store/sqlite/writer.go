@@ -291,7 +291,7 @@ func (w *writer) op(o *op) error {
 	}
 	n, err := w.change(o.do, o.args)
 	switch {
-	case err == nil && (n > 0 || o.do == putVersion):
+	case err == nil && (n > 0 || o.do == putVersion || o.do >= removeRun):
 		return nil
 	case err != nil && primary(err) != lib.SQLITE_CONSTRAINT:
 		return err

@@ -107,18 +107,82 @@ var lists = []check{
 			}
 		}
 	}},
-	{"unfinished runs are listed oldest first, all of them", func(t *testing.T, s store.Store) {
+	{"queued and running runs are listed oldest first, page by page", func(t *testing.T, s store.Store) {
 		history(t, s)
+		commit(t, s, &store.Batch{Update: []store.Run{run("r02", "hourly", machine.RunSucceeded), run("r06", "nightly", machine.RunQueued)}})
 		var want []string
 		for i := range 56 {
-			if !machine.RunState(i / 2 % 7).Final() {
+			if st := machine.RunState(i / 2 % 7); i != 2 && (i == 6 || st == machine.RunQueued || st == machine.RunRunning) {
 				want = append(want, fmt.Sprintf("r%02d", i))
 			}
 		}
-		same(t, "unfinished", ids(must(s.Unfinished(context.Background()))(t)), want)
-		commit(t, s, &store.Batch{Update: []store.Run{run("r00", "nightly", machine.RunSucceeded), run("r06", "nightly", machine.RunQueued)}})
-		got := ids(must(s.Unfinished(context.Background()))(t))
-		same(t, "unfinished after updates", got, slices.Insert(want[1:], 5, "r06"))
+		for limit := 1; limit <= 5; limit++ {
+			var got []string
+			for after := ""; ; after = got[len(got)-1] {
+				page := ids(must(s.Unfinished(context.Background(), after, limit))(t))
+				got = append(got, page...)
+				if len(page) < limit {
+					break
+				}
+			}
+			same(t, fmt.Sprintf("unfinished by %d", limit), got, want)
+		}
+	}},
+	{"what waits is listed in the order in which it starts", func(t *testing.T, s store.Store) {
+		b := &store.Batch{}
+		for i, minutes := range []int{3, 1, 2, 1} {
+			for _, st := range []machine.RunState{machine.RunScheduled, machine.RunQueued, machine.RunRunning} {
+				r := run(fmt.Sprintf("r%d-%d", i, st), "w", st)
+				r.NotBefore = day.Add(time.Duration(minutes) * time.Minute)
+				r.Turn = day.Add(time.Duration(-minutes) * time.Minute)
+				b.Create = append(b.Create, r)
+			}
+		}
+		b.Create = append(b.Create, run("other", "v", machine.RunQueued))
+		commit(t, s, b)
+		ctx := context.Background()
+		same(t, "scheduled", ids(must(s.Scheduled(ctx, 3))(t)), []string{"r1-0", "r3-0", "r2-0"})
+		same(t, "queued", ids(must(s.Queued(ctx, "w", 9))(t)), []string{"r0-1", "r2-1", "r1-1", "r3-1"})
+		same(t, "queued at a limit of none", ids(must(s.Queued(ctx, "w", 0))(t)), []string{"r0-1"})
+	}},
+	{"a run that is removed goes with all that belongs to it", func(t *testing.T, s store.Store) {
+		b := full()
+		commit(t, s, b)
+		other := full()
+		other.Create[0].ID, other.Create[0].Key = "r2", "k2"
+		other.Update, other.Ticks = nil, nil
+		other.Append[0].RunID, other.Tasks[0].RunID, other.Attempts[0].RunID = "r2", "r2", "r2"
+		commit(t, s, other)
+		commit(t, s, &store.Batch{Remove: []string{"r1", "gone"}})
+		v := see(t, s, usual)
+		same(t, "runs that are left", ids(v.Runs), []string{"r2"})
+		if len(v.Tasks["r2"]) != 1 || len(v.Attempts["r2"]) != 1 || len(v.Events["r2"]) != 2 || len(v.Ticks["nightly"]) != 1 {
+			t.Fatalf("what belongs to another run has gone: %s", text(v))
+		}
+		commit(t, s, &store.Batch{Create: b.Create}) // the id and the key are free again, and nothing of before comes back
+		if v := see(t, s, usual); len(v.Tasks["r1"])+len(v.Attempts["r1"])+len(v.Events["r1"]) > 0 {
+			t.Fatalf("a run with the id of a removed one has its records: %s", text(v))
+		}
+	}},
+	{"ticks are forgotten but for the first and the last of each schedule", func(t *testing.T, s store.Store) {
+		b := &store.Batch{}
+		for i := range 10 {
+			at := day.Add(time.Duration(i) * time.Hour)
+			b.Ticks = append(b.Ticks, store.Tick{Workflow: "w", Schedule: "a", At: at}, store.Tick{Workflow: "v", Schedule: "a", At: at})
+			if i < 4 {
+				b.Ticks = append(b.Ticks, store.Tick{Workflow: "w", Schedule: "b", At: at})
+			}
+		}
+		commit(t, s, b)
+		commit(t, s, &store.Batch{Forget: []store.Forgotten{{Workflow: "w", Before: day.Add(5 * time.Hour)}}})
+		var got []string
+		for _, tick := range must(s.Ticks(context.Background(), "w", day, day.Add(24*time.Hour), 0))(t) {
+			got = append(got, fmt.Sprintf("%s%d", tick.Schedule, int(tick.At.Sub(day).Hours())))
+		}
+		same(t, "ticks", got, []string{"a0", "b0", "b3", "a5", "a6", "a7", "a8", "a9"})
+		if n := len(must(s.Ticks(context.Background(), "v", day, day.Add(24*time.Hour), 0))(t)); n != 10 {
+			t.Fatalf("another workflow has %d ticks left, expected 10", n)
+		}
 	}},
 	{"an id is found by how it begins", func(t *testing.T, s store.Store) {
 		b := &store.Batch{}

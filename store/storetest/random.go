@@ -33,6 +33,10 @@ func random(t *testing.T, open func(t *testing.T) store.Store) {
 			Limit:    rapid.IntRange(0, 4).Draw(rt, "limit"),
 			Before:   rapid.SampledFrom([]string{"", "r2", "r9"}).Draw(rt, "before"),
 		}
+		after := rapid.SampledFrom([]string{"", "r1", "r2x"}).Draw(rt, "after")
+		same(rt, "unfinished runs", must(s.Unfinished(context.Background(), after, f.Limit))(rt), must(m.Unfinished(context.Background(), after, f.Limit))(rt))
+		same(rt, "scheduled runs", must(s.Scheduled(context.Background(), f.Limit))(rt), must(m.Scheduled(context.Background(), f.Limit))(rt))
+		same(rt, "queued runs", must(s.Queued(context.Background(), f.Workflow, f.Limit))(rt), must(m.Queued(context.Background(), f.Workflow, f.Limit))(rt))
 		same(rt, "filtered runs", must(s.Runs(context.Background(), f))(rt), must(m.Runs(context.Background(), f))(rt))
 	})
 }
@@ -84,10 +88,14 @@ func batch(t *rapid.T, m *store.Memory) *store.Batch {
 		Attempts: few(t, "attempts", func() store.Attempt { return randomAttempt(t) }),
 		Ticks: few(t, "ticks", func() store.Tick {
 			return store.Tick{
-				Workflow: workflow.Draw(t, "workflow"), Schedule: name.Draw(t, "schedule"),
+				Workflow: workflow.Draw(t, "workflow"), Schedule: rapid.SampledFrom([]string{"a", "b", "é"}).Draw(t, "schedule"),
 				At:      day.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "at"))),
 				Outcome: store.TickFired, Reason: name.Draw(t, "reason"), RunID: name.Draw(t, "run"),
 			}
+		}),
+		Remove: few(t, "remove", func() string { return runID.Draw(t, "run") }),
+		Forget: few(t, "forget", func() store.Forgotten {
+			return store.Forgotten{Workflow: workflow.Draw(t, "workflow"), Before: day.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "before")))}
 		}),
 	}
 }
@@ -108,7 +116,7 @@ func randomRun(t *rapid.T) store.Run {
 		Key: rapid.SampledFrom(usual.keys).Draw(t, "key"), Params: texts.Draw(t, "params"), Only: list.Draw(t, "only"),
 		Priority: rapid.Int().Draw(t, "priority"), Owner: name.Draw(t, "owner"),
 		ScheduledFor: moment.Draw(t, "scheduled for"), IntervalFrom: moment.Draw(t, "from"), IntervalTo: moment.Draw(t, "to"),
-		NotBefore: moment.Draw(t, "not before"), CreatedAt: moment.Draw(t, "created"), StartedAt: moment.Draw(t, "started"),
+		NotBefore: moment.Draw(t, "not before"), Turn: moment.Draw(t, "turn"), CreatedAt: moment.Draw(t, "created"), StartedAt: moment.Draw(t, "started"),
 		FinishedAt: moment.Draw(t, "finished"), Events: index.Draw(t, "events"),
 	}
 }

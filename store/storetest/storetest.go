@@ -46,7 +46,7 @@ func full() *store.Batch {
 		State: machine.RunFailed, Reason: machine.ReasonTimeout, Error: "it took too long", Trigger: store.TriggerBackfill,
 		Key: "k1", Params: map[string]string{"day": "2026-03-29", "empty": ""}, Only: []string{"b", "a"},
 		Priority: -7, Owner: "engine-1",
-		ScheduledFor: day, IntervalFrom: day.Add(-24 * time.Hour), IntervalTo: day.Add(time.Microsecond), NotBefore: day.Add(time.Second),
+		ScheduledFor: day, IntervalFrom: day.Add(-24 * time.Hour), IntervalTo: day.Add(time.Microsecond), NotBefore: day.Add(time.Second), Turn: day.Add(time.Minute),
 		CreatedAt: day.Add(2 * time.Second), StartedAt: day.Add(3 * time.Second), FinishedAt: day.Add(4 * time.Second),
 		Events: 2,
 	}
@@ -63,7 +63,9 @@ func full() *store.Batch {
 			RunID: "r1", Index: 1, Instance: 2, Number: 3, State: machine.Failed, Reason: machine.ReasonExit, ExitCode: &three,
 			Error: "exit code 3", Warnings: []string{"w2", "w1"}, Log: "logs/r1/a.3.log", StartedAt: day, FinishedAt: day.Add(time.Hour),
 		}},
-		Ticks: []store.Tick{{Workflow: "nightly", Schedule: "0 2 * * *", At: day, Outcome: store.TickSkipped, Reason: "overlap", RunID: "r1"}},
+		Ticks:  []store.Tick{{Workflow: "nightly", Schedule: "0 2 * * *", At: day, Outcome: store.TickSkipped, Reason: "overlap", RunID: "r1"}},
+		Remove: []string{"gone"},
+		Forget: []store.Forgotten{{Workflow: "gone", Before: day}},
 	}
 }
 
@@ -75,7 +77,9 @@ var usual = names{workflows: []string{"nightly", "hourly", ""}, keys: []string{"
 // view is everything that a store answers.
 type view struct {
 	Runs, Unfinished []store.Run
+	Scheduled        []store.Run
 	ByWorkflow       map[string][]store.Run
+	Queued           map[string][]store.Run
 	ByKey            map[string]string
 	Tasks            map[string][]store.Task
 	Attempts         map[string][]store.Attempt
@@ -92,8 +96,9 @@ func see(t tb, s store.Store, n names) view {
 	ctx := context.Background()
 	v := view{
 		Runs:       must(s.Runs(ctx, store.RunFilter{Limit: store.MaxLimit}))(t),
-		Unfinished: must(s.Unfinished(ctx))(t),
-		ByWorkflow: map[string][]store.Run{}, ByKey: map[string]string{},
+		Unfinished: must(s.Unfinished(ctx, "", store.MaxLimit))(t),
+		Scheduled:  must(s.Scheduled(ctx, store.MaxLimit))(t),
+		ByWorkflow: map[string][]store.Run{}, Queued: map[string][]store.Run{}, ByKey: map[string]string{},
 		Tasks: map[string][]store.Task{}, Attempts: map[string][]store.Attempt{}, Events: map[string][]store.Event{},
 		Ticks: map[string][]store.Tick{}, Spans: map[string][]store.Span{},
 	}
@@ -105,6 +110,7 @@ func see(t tb, s store.Store, n names) view {
 	}
 	for _, w := range n.workflows {
 		answer(v.ByWorkflow, w, must(s.Runs(ctx, store.RunFilter{Workflow: w, Limit: store.MaxLimit}))(t))
+		answer(v.Queued, w, must(s.Queued(ctx, w, store.MaxLimit))(t))
 		answer(v.Ticks, w, must(s.Ticks(ctx, w, day.AddDate(-100, 0, 0), day.AddDate(100, 0, 0), 0))(t))
 		answer(v.Spans, w, must(s.Schedules(ctx, w))(t))
 		for _, k := range n.keys {

@@ -72,7 +72,7 @@ var together = []check{
 			})
 		}
 		all.Wait()
-		for _, r := range must(s.Unfinished(context.Background()))(t) {
+		for _, r := range must(s.Unfinished(context.Background(), "", store.MaxLimit))(t) {
 			if r.Events != each {
 				t.Fatalf("run %s has %d events, expected %d", r.ID, r.Events, each)
 			}
@@ -99,7 +99,7 @@ var together = []check{
 			})
 		}
 		all.Wait()
-		if n := len(must(s.Unfinished(context.Background()))(t)); n != writers*each/2+1 {
+		if n := len(must(s.Unfinished(context.Background(), "", store.MaxLimit))(t)); n != writers*each/2+1 {
 			t.Fatalf("%d runs, expected %d", n, writers*each/2+1)
 		}
 	}},
@@ -116,7 +116,7 @@ var together = []check{
 						reading = false
 					default:
 					}
-					runs, err := s.Unfinished(context.Background())
+					runs, err := s.Unfinished(context.Background(), "", store.MaxLimit)
 					events, err2 := s.Events(context.Background(), "r")
 					tasks, err3 := s.Tasks(context.Background(), "r")
 					if err := errors.Join(err, err2, err3); err != nil {

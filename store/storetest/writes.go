@@ -167,7 +167,7 @@ var writes = []check{
 			b.Append = append(b.Append, store.Appended{RunID: id, Data: [][]byte{make([]byte, i)}})
 		}
 		commit(t, s, b)
-		if n := len(must(s.Unfinished(context.Background()))(t)); n != 1000 {
+		if n := len(must(s.Unfinished(context.Background(), "", store.MaxLimit))(t)); n != 1000 {
 			t.Fatalf("%d runs came out of 1000", n)
 		}
 		last := must(s.Events(context.Background(), "r00999"))(t)

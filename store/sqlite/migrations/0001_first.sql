@@ -30,6 +30,7 @@ CREATE TABLE runs (
   interval_from INTEGER,
   interval_to   INTEGER,
   not_before    INTEGER,
+  turn          INTEGER,
   created_at    INTEGER,
   started_at    INTEGER,
   finished_at   INTEGER
@@ -40,6 +41,9 @@ CREATE UNIQUE INDEX runs_by_key ON runs (workflow, key) WHERE key <> '';
 -- serve every filter, and the unfinished runs as well.
 CREATE INDEX runs_by_state ON runs (state, id);
 CREATE INDEX runs_by_workflow ON runs (workflow, state, id);
+-- What waits is found in the order in which it starts.
+CREATE INDEX runs_scheduled ON runs (not_before, id) WHERE state = 'scheduled';
+CREATE INDEX runs_queued ON runs (workflow, turn, id) WHERE state = 'queued';
 
 -- One row for the events that came in one batch; last is the number of the last
 -- of them, so that the greatest is the number of the run's events. The rows of
