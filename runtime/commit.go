@@ -26,35 +26,30 @@ func (lp *loop) startCommitter() *sync.WaitGroup {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for w := range lp.commits {
-			w.err = lp.commit(w.batch)
+			w.err = lp.e.persist(lp.ctx, w.batch)
 			lp.committed <- w
 		}
 	})
 	return &wg
 }
 
-// commit writes one batch. A full disk or a database that cannot be written
-// for the moment is waited out with growing pauses: until then nothing that
-// follows from the batch happens.
-func (lp *loop) commit(b *store.Batch) error {
+// persist writes one batch. A full disk is waited out with growing pauses, until
+// ctx is done: until then nothing that follows from the batch happens.
+func (e *Engine) persist(ctx context.Context, b *store.Batch) error {
 	const longest = 10 * time.Second
-	ctx := context.WithoutCancel(lp.ctx)
-	said := false
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
-		err := lp.e.Store.Commit(ctx, b)
+		err := e.Store.Commit(context.WithoutCancel(ctx), b)
 		if !errors.Is(err, store.ErrFull) {
-			lp.e.trouble.Store(nil)
+			e.trouble.Store(nil)
 			return err
 		}
 		trouble := err.Error()
-		lp.e.trouble.Store(&trouble)
-		if !said {
-			said = true
-			lp.e.Log.Error("the store cannot be written: nothing new is started until it can", "error", err)
+		if e.trouble.Swap(&trouble) == nil {
+			e.Log.Error("the store cannot be written: nothing new is started until it can", "error", err)
 		}
 		select {
 		case <-time.After(pause):
-		case <-lp.ctx.Done():
+		case <-ctx.Done():
 			return err
 		}
 	}

@@ -14,12 +14,11 @@ package runtime
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -79,6 +78,7 @@ type Engine struct {
 	failed  error                  // why Serve ended; read after over is closed
 
 	calls executor.Registry
+	plans plans
 
 	subMu sync.Mutex
 	subs  map[chan Update]struct{}
@@ -139,6 +139,8 @@ type Request struct {
 	Only         []dag.Task        // the tasks that belong to the run; nil for all
 	Trigger      store.Trigger     // TriggerManual where empty
 	ScheduledFor time.Time         // now where zero
+	NotBefore    time.Time         // at once where zero or past
+	Priority     *int              // 0 to 9; the workflow's where nil
 	Key          string            // a repeated request with one key gives the first run
 }
 
@@ -147,32 +149,52 @@ type Request struct {
 // work yet, environment files that cannot be read.
 func (e *Engine) Start(ctx context.Context, q Request) (store.Run, error) {
 	e.init()
+	run, l, err := e.create(ctx, q, e.Owner)
+	if err != nil || l == nil {
+		return run, err
+	}
+	return run, e.ask(ctx, func(lp *loop) error {
+		if run.State == machine.RunScheduled {
+			lp.lookAt(run.NotBefore)
+		} else {
+			lp.admit(l)
+		}
+		return nil
+	})
+}
+
+// create writes a new run. It gives the first run, and no life to it, where a
+// request is repeated.
+func (e *Engine) create(ctx context.Context, q Request, owner string) (store.Run, *live, error) {
 	if err := e.refusal(q.Plan); err != nil {
-		return store.Run{}, refused{err}
+		return store.Run{}, nil, refused{err}
 	}
 	now := timestamp(time.Now())
-	wf := q.Plan.Workflow
-	params, err := checkParams(wf, q.Params)
+	params, err := checkParams(q.Plan.Workflow, q.Params)
 	if err != nil {
-		return store.Run{}, refused{err}
+		return store.Run{}, nil, refused{err}
 	}
 	q.Params = params
+	if p := q.Priority; p != nil && (*p < 0 || *p > 9) {
+		return store.Run{}, nil, refused{fmt.Errorf("priority %d: it is 0 to 9", *p)}
+	}
 	run := e.newRun(q, now)
+	if run.State == machine.RunQueued {
+		run.Owner = owner
+	}
 	l, err := e.newLive(q.Plan, run, q.Only)
 	if err != nil {
-		return store.Run{}, refused{err}
+		return store.Run{}, nil, refused{err}
 	}
 	err = e.Store.Commit(ctx, &store.Batch{Versions: []store.Version{versionOf(q.Plan, now)}, Create: []store.Run{run}})
 	if errors.Is(err, store.ErrConflict) && q.Key != "" {
-		return e.Store.RunByKey(ctx, run.Workflow, q.Key)
+		run, err = e.Store.RunByKey(ctx, run.Workflow, q.Key)
+		return run, nil, err
 	}
 	if err != nil {
-		return store.Run{}, fmt.Errorf("start %s: %w", run.Workflow, err)
+		return store.Run{}, nil, fmt.Errorf("start %s: %w", run.Workflow, err)
 	}
-	return run, e.ask(ctx, func(lp *loop) error {
-		lp.admit(l)
-		return nil
-	})
+	return run, l, nil
 }
 
 // refusal tells why no run of a plan can be carried out by this engine.
@@ -207,6 +229,15 @@ func (e *Engine) newRun(q Request, now time.Time) store.Run {
 		run.ScheduledFor = now
 	}
 	run.IntervalFrom, run.IntervalTo = run.ScheduledFor, run.ScheduledFor
+	if q.Priority != nil {
+		run.Priority = *q.Priority
+	}
+	run.Turn = turn(now, run.Priority)
+	if q.NotBefore.After(now) {
+		run.State, run.Owner = machine.RunScheduled, ""
+		run.NotBefore = timestamp(q.NotBefore)
+		run.Turn = turn(run.NotBefore, run.Priority)
+	}
 	for _, t := range q.Only {
 		run.Only = append(run.Only, q.Plan.Tasks[t].ID)
 	}
@@ -230,19 +261,18 @@ func (e *Engine) newLive(p *dag.Plan, run store.Run, only []dag.Task) (*live, er
 	return &live{run: machine.New(run.ID, p, only), rec: run, env: env}, nil
 }
 
-// Wait returns when a run has ended and its end is on disk.
+// Wait returns when a run has ended and its end is on disk. It must be one that
+// this engine carries out or takes in.
 func (e *Engine) Wait(ctx context.Context, id string) (store.Run, error) {
 	e.init()
 	ended := make(chan struct{})
-	err := e.look(ctx, func(lp *loop) {
-		if l := lp.live[id]; l != nil {
-			l.waiters = append(l.waiters, ended)
-		} else {
-			close(ended)
-		}
-	})
+	err := e.look(ctx, func(lp *loop) { lp.waiters[id] = append(lp.waiters[id], ended) })
 	if err != nil {
 		return store.Run{}, err
+	}
+	defer e.forget(id, ended)
+	if run, err := e.Store.Run(ctx, id); err != nil || run.State.Final() {
+		return run, err
 	}
 	select {
 	case <-ended:
@@ -254,23 +284,51 @@ func (e *Engine) Wait(ctx context.Context, id string) (store.Run, error) {
 	}
 }
 
-// Cancel asks a live run to stop and returns when the request is on disk. A
-// second request stops the handlers too that the first one lets run. It gives
-// store.ErrNotFound for a run that is not live in this engine.
+// forget takes back that somebody waits for the end of a run.
+func (e *Engine) forget(id string, ended chan struct{}) {
+	_ = e.send(context.Background(), func(lp *loop) { // or it is over
+		lp.waiters[id] = slices.DeleteFunc(lp.waiters[id], func(c chan struct{}) bool { return c == ended })
+		if len(lp.waiters[id]) == 0 {
+			delete(lp.waiters, id)
+		}
+	})
+}
+
+// Cancel asks a run to stop, or keeps it from starting, and returns when the
+// request is on disk. A second request stops the handlers too that the first one
+// lets run. It gives store.ErrNotFound for a run that is neither live in this
+// engine nor waits in the store.
 func (e *Engine) Cancel(ctx context.Context, id, by string) error {
 	e.init()
-	return e.ask(ctx, func(lp *loop) error {
+	live, err := e.cancelLive(ctx, id, by)
+	if live || err != nil {
+		return err
+	}
+	done, err := e.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if live, err := e.cancelLive(ctx, id, by); live || err != nil {
+		return err // its turn came meanwhile
+	}
+	return e.cancelWaiting(ctx, id)
+}
+
+func (e *Engine) cancelLive(ctx context.Context, id, by string) (live bool, err error) {
+	err = e.ask(ctx, func(lp *loop) error {
 		l := lp.live[id]
-		if l == nil {
-			return fmt.Errorf("run %s: %w", id, store.ErrNotFound)
+		if live = l != nil; !live {
+			return nil
 		}
 		if l.run.StartedAt().IsZero() {
-			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, "cancelled on request before it started")
+			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart)
 			return nil
 		}
 		lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
 		return nil
 	})
+	return live, err
 }
 
 // Kill kills the processes of a live run without waiting for them to end by
@@ -392,22 +450,6 @@ func (e *Engine) publish(u Update) {
 			close(ch)
 		}
 	}
-}
-
-// idAlphabet is Crockford's base 32 in lower case: it sorts as the bytes do, and
-// no two of its characters look alike.
-var idAlphabet = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
-
-// NewID gives a new run id: 20 characters that sort by the time of creation (48
-// bits of milliseconds, then 48 random bits, 32 in the alphabet of Crockford).
-func NewID(now time.Time) string {
-	var b [12]byte
-	ms := now.UnixMilli()
-	for i := range 6 {
-		b[i] = byte(ms >> (8 * (5 - i)))
-	}
-	_, _ = rand.Read(b[6:]) // never fails (crypto/rand)
-	return strings.ToLower(idAlphabet.EncodeToString(b[:]))
 }
 
 // timestamp brings a time to what a store keeps.

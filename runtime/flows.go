@@ -5,13 +5,16 @@ import (
 
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
 )
 
 // flow is what the loop knows of the runs of one workflow: how many are going,
 // and which wait behind max_active.
 type flow struct {
-	active  []*live // the oldest first
-	waiting []*live // in the order of their turns
+	active   []*live // the oldest first
+	waiting  []*live // in the order of their turns
+	beyond   int     // queued ones that are in the store alone, or a guess at it; 0 for none
+	fetching bool    // some of them are being taken in
 }
 
 func (lp *loop) flow(name string) *flow {
@@ -34,12 +37,8 @@ func (f *flow) full(wf *dsl.Workflow) bool {
 func (lp *loop) admit(l *live) {
 	lp.adopt(l)
 	f := lp.flow(l.rec.Workflow)
-	if f.full(l.run.Plan().Workflow) {
-		f.waiting = append(f.waiting, l)
-		return
-	}
-	f.active = append(f.active, l)
-	lp.apply(l, machine.RunStarted{At: lp.now()})
+	lp.wait(f, l)
+	lp.next(l.rec.Workflow)
 }
 
 // next lets the runs start that an ended or dropped one was in the way of.
@@ -51,7 +50,10 @@ func (lp *loop) next(name string) {
 		f.active = append(f.active, l)
 		lp.apply(l, machine.RunStarted{At: lp.now()})
 	}
-	if len(f.active)+len(f.waiting) == 0 {
+	if len(f.waiting) == 0 {
+		lp.fetch(name)
+	}
+	if len(f.active)+len(f.waiting)+f.beyond == 0 && !f.fetching {
 		delete(lp.flows, name)
 	}
 }
@@ -61,6 +63,11 @@ func (lp *loop) leave(l *live) {
 	f := lp.flow(l.rec.Workflow)
 	f.active = slices.DeleteFunc(f.active, func(o *live) bool { return o == l })
 	lp.next(l.rec.Workflow)
+}
+
+// replaceable tells whether a newer tick takes the place of a run that waits.
+func (l *live) replaceable() bool {
+	return l.rec.Trigger == store.TriggerSchedule && l.run.Plan().Workflow.Overlap.V == dsl.OverlapBufferOne
 }
 
 // drop ends a run that has not started. It has no events, so that its record

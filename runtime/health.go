@@ -12,7 +12,7 @@ const rateWindow = 5 * time.Minute
 
 // Health is how an engine does.
 type Health struct {
-	Queued      int     // runs that wait for others of their workflow
+	Queued      int     // runs that wait for others of their workflow, as far as is known
 	Active      int     // attempts under way
 	SuccessRate float64 // of the runs that ended in the last five minutes; 1 where none did
 	Trouble     string  // why nothing new is started; empty where all is well
@@ -54,7 +54,7 @@ type ending struct {
 func (lp *loop) health() Health {
 	h := Health{SuccessRate: 1, Active: lp.e.MaxParallel - lp.free}
 	for _, f := range lp.flows {
-		h.Queued += len(f.waiting)
+		h.Queued += len(f.waiting) + f.beyond
 	}
 	lp.forgetEndings()
 	if n := len(lp.endings); n > 0 {

@@ -36,6 +36,11 @@ type loop struct {
 	pools     *pools
 	timers    timers
 
+	serving bool                       // takes in what waits in the store
+	due     time.Time                  // when to look for delayed runs; zero for never
+	looking bool                       // for delayed runs, in the store
+	waiters map[string][]chan struct{} // by run: closed at its end
+
 	endings []ending // of the last minutes
 
 	touched   []*live // have something to write
@@ -62,7 +67,6 @@ type live struct {
 	hungry   bool
 	restless bool
 	active   map[dag.Task]*attempt
-	waiters  []chan struct{} // closed at the end
 }
 
 // attempt is one that is under way.
@@ -96,6 +100,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	lp := &loop{
 		e: e, ctx: ctx, work: work,
 		live: map[string]*live{}, flows: map[string]*flow{}, free: e.MaxParallel, pools: newPools(e.Pools),
+		waiters: map[string][]chan struct{}{},
 		commits: make(chan *write, 1), committed: make(chan *write, 1),
 	}
 	// The order of what follows is the way to stop: tell who asks that it is
@@ -136,6 +141,7 @@ func (lp *loop) serve() {
 		}
 		lp.fireTimers()
 		lp.fireSchedules()
+		lp.lookForDue()
 		lp.grant()
 		lp.flush()
 	}
@@ -156,6 +162,9 @@ func (lp *loop) interruptAll() {
 func (lp *loop) pause() time.Duration {
 	now := time.Now()
 	pause := lp.timers.pause(now)
+	if !lp.due.IsZero() && !lp.looking {
+		pause = min(pause, max(0, lp.due.Sub(now)))
+	}
 	for _, s := range lp.schedules {
 		if !s.wake.IsZero() {
 			pause = min(pause, max(0, s.wake.Sub(now)))
@@ -302,9 +311,7 @@ func (lp *loop) act(l *live, c machine.Command) {
 		if lp.live[l.rec.ID] == l { // else it was retried meanwhile
 			delete(lp.live, l.rec.ID)
 		}
-		for _, w := range l.waiters {
-			close(w)
-		}
+		lp.tellWaiters(l.rec.ID)
 		lp.workers.Go(l.env.cleanUp)
 	default:
 		lp.fail(fmt.Errorf("unknown command %T", c))

@@ -25,7 +25,7 @@ func (e *Engine) Resume(ctx context.Context, id string) error {
 func (e *Engine) ResumeToCancel(ctx context.Context, id, by string) error {
 	return e.resume(ctx, id, func(lp *loop, l *live) {
 		if l.run.StartedAt().IsZero() {
-			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, "cancelled on request before it started")
+			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart)
 			return
 		}
 		lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
@@ -142,7 +142,7 @@ func (e *Engine) takeOver(ctx context.Context, id string, check func(*live) erro
 	if rec.Owner != "" && rec.Owner != e.Owner && !rec.State.Final() && Alive(e.Data, rec.Owner) {
 		return nil, fmt.Errorf("run %s is going on in another process (%w): wait for its end, or ax cancel it", id, store.ErrConflict)
 	}
-	r, err := Replay(ctx, e.Store, rec)
+	r, err := e.replay(ctx, rec)
 	if err != nil {
 		return nil, err
 	}

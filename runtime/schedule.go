@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -21,6 +22,7 @@ type scheduled struct {
 	last  time.Time // the last tick that is in the ledger, or when the schedule was loaded
 	wake  time.Time // when the next tick is due, behind its jitter
 	delay time.Duration
+	busy  *bool // ticks of it are being stored: its next ones wait, so that the ledger has no holes
 }
 
 // Load sets the workflows whose schedules the engine keeps from now on. A
@@ -69,7 +71,7 @@ func (e *Engine) schedulesOf(ctx context.Context, file *reload.File) ([]*schedul
 	}
 	var all []*scheduled
 	for _, r := range rules {
-		s := &scheduled{file: file, rule: r, last: now, delay: trigger.Delay(wf)}
+		s := &scheduled{file: file, rule: r, last: now, delay: trigger.Delay(wf), busy: new(bool)}
 		if k, ok := known[s.id()]; ok {
 			s.last = k.Last
 			s.rule = s.rule.Anchored(k.First)
@@ -105,8 +107,11 @@ func (lp *loop) load(all []*scheduled) {
 		before[s.file.Workflow.Name.V+"\x00"+s.id()] = s
 	}
 	for _, s := range all {
-		if b := before[s.file.Workflow.Name.V+"\x00"+s.id()]; b != nil && b.last.After(s.last) {
-			s.last = b.last
+		if b := before[s.file.Workflow.Name.V+"\x00"+s.id()]; b != nil {
+			s.busy = b.busy
+			if b.last.After(s.last) {
+				s.last = b.last
+			}
 		}
 		s.arm()
 	}
@@ -128,7 +133,7 @@ func (lp *loop) fireSchedules() {
 	}
 	now := lp.now()
 	for _, s := range lp.schedules {
-		if s.wake.IsZero() || s.wake.After(now) {
+		if s.wake.IsZero() || s.wake.After(now) || *s.busy {
 			continue
 		}
 		ticks := s.rule.Due(s.file.Workflow, s.last, now.Add(-s.delay))
@@ -142,43 +147,46 @@ func (lp *loop) fireSchedules() {
 	}
 }
 
-// settleTicks writes what becomes of due ticks, each fired one in one
-// transaction with its run, and then takes the runs in.
+// settleTicks writes what becomes of due ticks, oldest first, each fired one in
+// one transaction with its run, and then takes the runs in.
 func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {
-	e, now := lp.e, lp.now()
-	var batches []*pendingTick
-	var lost []store.Tick
+	now := lp.now()
+	pending := make([]*pendingTick, 0, len(ticks))
 	for _, t := range ticks {
 		tick := store.Tick{Workflow: s.file.Workflow.Name.V, Schedule: s.id(), At: t.At, Reason: t.Reason}
 		switch t.Fate {
 		case trigger.Missed:
 			tick.Outcome = store.TickMissed
-			lost = append(lost, tick)
 		case trigger.Merged:
 			tick.Outcome = store.TickMerged
-			lost = append(lost, tick)
 		case trigger.Fire:
-			batches = append(batches, lp.fire(s, t, tick, now))
+			pending = append(pending, lp.fire(s, t, tick, now))
+			continue
 		}
+		pending = append(pending, &pendingTick{tick: tick})
 	}
+	*s.busy = true
+	e, ctx := lp.e, lp.ctx
 	lp.workers.Go(func() {
-		ctx := context.WithoutCancel(lp.ctx)
-		if len(lost) > 0 {
-			if err := e.Store.Commit(ctx, &store.Batch{Ticks: lost}); err != nil && !errors.Is(err, store.ErrConflict) {
-				e.Log.Error("missed ticks could not be recorded", "workflow", s.file.Workflow.Name.V, "error", err)
+		for group := range slices.Chunk(pending, tickGroup) {
+			if err := e.storeTicks(ctx, group); err != nil {
+				e.Log.Error("ticks could not be stored", "workflow", s.file.Workflow.Name.V, "from", group[0].tick.At, "error", err)
+				break
 			}
 		}
-		for _, b := range batches {
-			e.commitTick(ctx, b)
-		}
+		_ = e.send(ctx, func(*loop) { *s.busy = false }) // or it is over
 	})
 }
 
-// pendingTick is a tick that starts a run, or is skipped, and is not stored yet.
+// tickGroup is how many ticks are stored in one transaction: few enough that
+// others are not held up, many enough that a long outage is soon dealt with.
+const tickGroup = 256
+
+// pendingTick is a tick that is not stored yet, with its run.
 type pendingTick struct {
 	tick store.Tick
 	run  store.Run
-	plan *dag.Plan
+	plan *dag.Plan // nil where it has no run
 	only []dag.Task
 }
 
@@ -220,8 +228,20 @@ func (lp *loop) fire(s *scheduled, t trigger.Tick, tick store.Tick, now time.Tim
 	return p
 }
 
-// prepare brings the run of a tick to life.
-func (e *Engine) prepare(p *pendingTick) (*live, error) {
+// prepare brings the run of a tick to life. One that could not run has failed.
+func (e *Engine) prepare(p *pendingTick) *live {
+	if p.run.State.Final() {
+		return nil
+	}
+	l, err := e.liveOf(p)
+	if err != nil {
+		p.run.State, p.run.Reason, p.run.Error = machine.RunFailed, machine.ReasonStartError, err.Error()
+		p.run.FinishedAt = p.run.CreatedAt
+	}
+	return l
+}
+
+func (e *Engine) liveOf(p *pendingTick) (*live, error) {
 	if err := e.refusal(p.plan); err != nil {
 		return nil, err
 	}
@@ -233,25 +253,50 @@ func (e *Engine) prepare(p *pendingTick) (*live, error) {
 	return e.newLive(p.plan, p.run, p.only)
 }
 
-// commitTick stores a tick with its run, and hands the run to the loop.
-func (e *Engine) commitTick(ctx context.Context, p *pendingTick) {
-	l, err := e.prepare(p)
+// storeTicks stores ticks with their runs, and hands the runs to the loop. Ticks
+// that are in the ledger already have had their runs.
+func (e *Engine) storeTicks(ctx context.Context, ticks []*pendingTick) error {
+	b := &store.Batch{}
+	var lives []*live
+	var ended []store.Run
+	for _, p := range ticks {
+		b.Ticks = append(b.Ticks, p.tick)
+		if p.plan == nil {
+			continue
+		}
+		if len(b.Versions) == 0 {
+			b.Versions = append(b.Versions, versionOf(p.plan, p.run.CreatedAt))
+		}
+		l := e.prepare(p)
+		b.Create = append(b.Create, p.run)
+		if p.run.State.Final() {
+			ended = append(ended, p.run)
+		} else {
+			lives = append(lives, l)
+		}
+	}
+	err := e.persist(ctx, b)
+	if errors.Is(err, store.ErrConflict) && len(ticks) > 1 {
+		for i := range ticks {
+			if err := e.storeTicks(ctx, ticks[i:i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if errors.Is(err, store.ErrConflict) {
+		return nil
+	}
 	if err != nil {
-		p.run.State, p.run.Reason, p.run.Error = machine.RunFailed, machine.ReasonStartError, err.Error()
-		p.run.FinishedAt = p.run.CreatedAt
+		return err
 	}
-	err = e.Store.Commit(ctx, &store.Batch{
-		Versions: []store.Version{versionOf(p.plan, p.run.CreatedAt)}, Create: []store.Run{p.run}, Ticks: []store.Tick{p.tick},
+	for _, run := range ended {
+		e.publish(Update{Run: run})
+	}
+	_ = e.send(context.WithoutCancel(ctx), func(lp *loop) { // if it is over, the next engine takes them up
+		for _, l := range lives {
+			lp.admit(l)
+		}
 	})
-	switch {
-	case errors.Is(err, store.ErrConflict):
-		return // the tick is in the ledger: it has had its run
-	case err != nil:
-		e.Log.Error("a tick could not be stored", "workflow", p.run.Workflow, "at", p.tick.At, "error", err)
-		return
-	case p.run.State.Final():
-		e.publish(Update{Run: p.run})
-		return
-	}
-	_ = e.send(ctx, func(lp *loop) { lp.admit(l) }) // or the next engine takes it up
+	return nil
 }

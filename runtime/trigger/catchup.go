@@ -1,6 +1,7 @@
 package trigger
 
 import (
+	"cmp"
 	"hash/fnv"
 	"time"
 
@@ -35,13 +36,28 @@ const lateness = 5 * time.Second
 // defaultWindow is how old a missed tick may be and still be run (DSL.md).
 const defaultWindow = 24 * time.Hour
 
+// maxMissed is how many ticks before the window have a row each. An outage of
+// years would else fill the disk with ticks that nobody wants.
+const maxMissed = 100_000
+
 // Due gives every tick of a rule after last and up to now, oldest first, and
 // what is to become of each. While none is later than a busy machine may be, all
 // fire. Else the engine has been away, and they are treated by the workflow's
-// catchup: with `latest` one run and then the normal pace.
+// catchup: with `latest` one run and then the normal pace. After more than a
+// hundred thousand ticks that are older than catchup_window, the last of these
+// stands for the rest of them.
 func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
 	var ticks []Tick
+	open := now.Add(-wf.CatchupWindow.Or(defaultWindow)) // the window's beginning
 	for at := r.Next(last); !at.IsZero() && !at.After(now); at = r.Next(at) {
+		if len(ticks) == maxMissed && at.Before(open) {
+			first := at
+			if at = r.Prev(open.Add(-1)); at.After(first) {
+				ticks = append(ticks, Tick{At: at, Fate: Missed, Reason: tooOld + ", as are all since " + first.UTC().Format(time.RFC3339), From: first, To: at})
+				continue
+			}
+			at = first
+		}
 		from := last
 		if len(ticks) > 0 {
 			from = ticks[len(ticks)-1].At
@@ -54,6 +70,8 @@ func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
 	return ticks
 }
 
+const tooOld = "older than catchup_window"
+
 // catchUp decides over the ticks of a time in which the engine was away.
 func catchUp(ticks []Tick, wf *dsl.Workflow, now time.Time) {
 	if len(ticks) == 0 || now.Sub(ticks[0].At) <= lateness {
@@ -65,7 +83,7 @@ func catchUp(ticks []Tick, wf *dsl.Workflow, now time.Time) {
 		t, last := &ticks[i], i == len(ticks)-1
 		switch {
 		case now.Sub(t.At) > window:
-			t.Fate, t.Reason = Missed, "older than catchup_window"
+			t.Fate, t.Reason = Missed, cmp.Or(t.Reason, tooOld)
 		case wf.Catchup.V == dsl.CatchupNone && now.Sub(t.At) > lateness:
 			t.Fate, t.Reason = Missed, "missed while the engine was down, and catchup is none"
 		case wf.Catchup.V == dsl.CatchupLatest && !last:

@@ -91,3 +91,34 @@ func TestABusyMachineLosesNoTickAndAPauseMakesNoBurst(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOutageOfYearsIsDealtWithInBoundedSpace(t *testing.T) {
+	wf, ds := dsl.Parse("f.yaml", []byte("name: f\nevery: 1s\ntasks:\n  a: {run: x}\n"))
+	if ds.Errors() {
+		t.Fatal(ds)
+	}
+	p, _ := dag.Compile(wf)
+	last := at(t, "2020-01-01T00:00:00Z")
+	rs, err := trigger.Rules(p, trigger.Options{Zone: time.UTC, Anchor: last})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := last.AddDate(6, 0, 0)
+	ticks := rs[0].Due(wf, last, now)
+	const day = 24 * 60 * 60
+	if len(ticks) != 100_000+1+day+1 {
+		t.Fatalf("%d ticks", len(ticks))
+	}
+	jump := ticks[100_000]
+	if want := "older than catchup_window, as are all since 2020-01-02T03:46:41Z"; jump.Reason != want || jump.Fate != trigger.Missed {
+		t.Errorf("the tick that stands for many is %+v, want the reason %q", jump, want)
+	}
+	if next := ticks[100_001]; !next.At.Equal(now.Add(-24*time.Hour)) || !jump.At.Equal(next.At.Add(-time.Second)) {
+		t.Errorf("after the tick at %s comes %s: there is a hole", jump.At, next.At)
+	}
+	for i, tick := range ticks {
+		if fire := i == len(ticks)-1; fire != (tick.Fate == trigger.Fire) {
+			t.Fatalf("tick %d of %d at %s has fate %d", i, len(ticks), tick.At, tick.Fate)
+		}
+	}
+}

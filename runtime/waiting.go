@@ -1,0 +1,314 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// What waits stays in the store: delayed runs until their time, queued ones
+// until their workflow has room. The loop holds only those whose turn is next.
+
+const cancelledBeforeStart = "cancelled on request before it started"
+
+// ageStep is how long a run or a task has to wait until it stands as high as a
+// new one of the next priority, so that nothing starves.
+const ageStep = time.Minute
+
+// turn gives the place of what waits since some time among others: the earlier
+// goes first. A step of priority counts like ageStep of waiting.
+func turn(since time.Time, priority int) time.Time {
+	return since.Add(-time.Duration(priority) * ageStep)
+}
+
+// keepWaiting is how many of the queued runs of one workflow the loop holds.
+const keepWaiting = 64
+
+// lookLimit is how many delayed runs are taken out of the store at a time.
+const lookLimit = 256
+
+// lookPause bounds how long delayed runs go unnoticed that another process has
+// left in the store.
+const lookPause = maxPause
+
+// Leave makes a run for the engine that serves the data folder to carry out, now
+// or when there is one. This engine need not serve.
+func (e *Engine) Leave(ctx context.Context, q Request) (store.Run, error) {
+	e.init()
+	run, _, err := e.create(ctx, q, "")
+	return run, err
+}
+
+// lookAt has the loop look for delayed runs at some time.
+func (lp *loop) lookAt(at time.Time) {
+	if lp.due.IsZero() || at.Before(lp.due) {
+		lp.due = at
+	}
+}
+
+// lookForDue takes the delayed runs out of the store whose time has come.
+func (lp *loop) lookForDue() {
+	if !lp.serving || lp.looking || lp.ctx.Err() != nil || lp.due.IsZero() || lp.due.After(lp.now()) {
+		return
+	}
+	lp.looking, lp.due = true, time.Time{}
+	e, ctx := lp.e, lp.ctx
+	lp.workers.Go(func() {
+		next, err := e.startDue(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.Log.Error("delayed runs cannot be started", "error", err)
+		}
+		_ = e.send(ctx, func(lp *loop) { // or it is over
+			lp.looking = false
+			lp.lookAt(next)
+		})
+	})
+}
+
+// startDue starts the delayed runs whose time has come and gives the time at
+// which to look for more.
+func (e *Engine) startDue(ctx context.Context) (next time.Time, err error) {
+	next = time.Now().Add(lookPause)
+	done, err := e.take(ctx)
+	if err != nil {
+		return next, err
+	}
+	defer done()
+	runs, err := e.Store.Scheduled(ctx, lookLimit)
+	if err != nil {
+		return next, err
+	}
+	now := timestamp(time.Now())
+	due := len(runs)
+	for i, r := range runs {
+		if r.NotBefore.After(now) {
+			due = i
+			if r.NotBefore.Before(next) {
+				next = r.NotBefore
+			}
+			break
+		}
+	}
+	if due == lookLimit {
+		next = now
+	}
+	for i := range runs[:due] {
+		runs[i].State = machine.RunQueued
+	}
+	return next, e.takeIn(ctx, runs[:due])
+}
+
+// fetch fills up the queued runs of a workflow that the loop holds.
+func (lp *loop) fetch(name string) {
+	f := lp.flow(name)
+	if f.fetching || f.beyond == 0 || lp.ctx.Err() != nil {
+		return
+	}
+	f.fetching = true
+	e, ctx := lp.e, lp.ctx
+	lp.workers.Go(func() {
+		taken, all, err := e.takeQueued(ctx, name)
+		if err != nil && ctx.Err() == nil {
+			e.Log.Error("queued runs cannot be started", "workflow", name, "error", err)
+		}
+		_ = e.send(ctx, func(lp *loop) {
+			f := lp.flow(name)
+			if f.fetching, f.beyond = false, max(1, f.beyond-taken); all {
+				f.beyond = 0
+			}
+			lp.next(name)
+		})
+	})
+}
+
+// takeQueued takes in the queued runs of a workflow whose turns are next. It
+// tells how many they are, and whether none is left in the store.
+func (e *Engine) takeQueued(ctx context.Context, name string) (taken int, all bool, err error) {
+	done, err := e.take(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	defer done()
+	for limit := keepWaiting; ; limit *= 2 {
+		runs, err := e.Store.Queued(ctx, name, limit)
+		if err != nil {
+			return 0, false, err
+		}
+		all := len(runs) < min(limit, store.MaxLimit)
+		runs = slices.DeleteFunc(runs, func(r store.Run) bool {
+			return r.Owner != "" && r.Owner != e.Owner && Alive(e.Data, r.Owner)
+		})
+		if len(runs) == 0 && !all && limit < store.MaxLimit {
+			continue // all of these belong to others
+		}
+		return len(runs), all, e.takeIn(ctx, runs)
+	}
+}
+
+// takeIn makes queued runs of the store those of this engine and hands them to
+// the loop. One that cannot be carried out fails.
+func (e *Engine) takeIn(ctx context.Context, runs []store.Run) error {
+	known := map[string]bool{}
+	if err := e.look(ctx, func(lp *loop) {
+		for _, r := range runs {
+			known[r.ID] = lp.live[r.ID] != nil
+		}
+	}); err != nil {
+		return err
+	}
+	var lives []*live
+	var claims []store.Run
+	for _, rec := range runs {
+		if known[rec.ID] {
+			continue
+		}
+		l, err := e.revive(ctx, rec)
+		if err != nil {
+			rec.State, rec.Reason, rec.Error = machine.RunFailed, machine.ReasonStartError, err.Error()
+			rec.FinishedAt = timestamp(time.Now())
+			l = nil
+		}
+		if rec.Owner != e.Owner || l == nil {
+			rec.Owner = e.Owner
+			claims = append(claims, rec)
+			rec.Events++ // of the claim
+		}
+		if l != nil {
+			l.rec = rec
+			lives = append(lives, l)
+		}
+	}
+	lost, err := e.claim(ctx, claims)
+	if err != nil {
+		return err
+	}
+	return e.ask(ctx, func(lp *loop) error {
+		for _, r := range claims {
+			if r.State.Final() {
+				lp.tellWaiters(r.ID)
+			}
+		}
+		for _, l := range lives {
+			if !lost[l.rec.ID] {
+				lp.admit(l)
+			}
+		}
+		return nil
+	})
+}
+
+// revive brings a stored run to life.
+func (e *Engine) revive(ctx context.Context, rec store.Run) (*live, error) {
+	r, err := e.replay(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.refusal(r.Plan()); err != nil {
+		return nil, err
+	}
+	env, err := newEnvironment(e, r.Plan(), &rec)
+	if err != nil {
+		return nil, err
+	}
+	return &live{run: r, rec: rec, env: env}, nil
+}
+
+// claim writes the new records of runs that have not started. It gives those
+// that another engine, or a cancel, was quicker with.
+func (e *Engine) claim(ctx context.Context, runs []store.Run) (lost map[string]bool, err error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	commit := func(runs []store.Run) error {
+		b := &store.Batch{Update: runs}
+		for _, r := range runs {
+			data, err := machine.Encode(machine.TakenOver{By: e.Owner, At: timestamp(time.Now())})
+			if err != nil {
+				return err
+			}
+			b.Append = append(b.Append, store.Appended{RunID: r.ID, Have: r.Events, Data: [][]byte{data}})
+		}
+		return e.Store.Commit(ctx, b)
+	}
+	if err = commit(runs); errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+		err, lost = nil, map[string]bool{}
+		for i := range runs {
+			switch one := commit(runs[i : i+1]); {
+			case errors.Is(one, store.ErrConflict), errors.Is(one, store.ErrNotFound):
+				lost[runs[i].ID] = true
+			case one != nil:
+				return lost, one
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if !lost[r.ID] {
+			e.publish(Update{Run: r})
+		}
+	}
+	return lost, nil
+}
+
+// cancelWaiting keeps a run from starting that waits in the store alone.
+func (e *Engine) cancelWaiting(ctx context.Context, id string) error {
+	rec, err := e.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	waits := rec.State == machine.RunScheduled || rec.State == machine.RunQueued
+	if !waits || rec.Owner != "" && rec.Owner != e.Owner && Alive(e.Data, rec.Owner) {
+		return fmt.Errorf("run %s: %w", id, store.ErrNotFound)
+	}
+	rec.State, rec.Reason, rec.Error = machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart
+	rec.FinishedAt = timestamp(time.Now())
+	lost, err := e.claim(ctx, []store.Run{rec})
+	if lost[id] {
+		return fmt.Errorf("run %s has gone on meanwhile: %w", id, store.ErrConflict)
+	}
+	if err != nil {
+		return err
+	}
+	return e.look(ctx, func(lp *loop) { lp.tellWaiters(id) })
+}
+
+// tellWaiters lets go of those who wait for the end of a run.
+func (lp *loop) tellWaiters(id string) {
+	for _, w := range lp.waiters[id] {
+		close(w)
+	}
+	delete(lp.waiters, id)
+}
+
+// wait puts a run behind those of its workflow whose turns are earlier. Beyond
+// keepWaiting the last are left to the store again.
+func (lp *loop) wait(f *flow, l *live) {
+	at, _ := slices.BinarySearchFunc(f.waiting, l, byTurn)
+	f.waiting = slices.Insert(f.waiting, at, l)
+	for i := len(f.waiting) - 1; i >= 0 && len(f.waiting) > keepWaiting; i-- {
+		if last := f.waiting[i]; !lp.held(last) {
+			f.waiting = slices.Delete(f.waiting, i, i+1)
+			f.beyond++
+			delete(lp.live, last.rec.ID)
+		}
+	}
+}
+
+func byTurn(a, b *live) int {
+	return cmp.Or(a.rec.Turn.Compare(b.rec.Turn), cmp.Compare(a.rec.ID, b.rec.ID))
+}
+
+// held tells whether a queued run has to stay with the loop: somebody waits for
+// its end, a newer tick may take its place, or it has something to write. An
+// engine that does not serve takes nothing out of the store again.
+func (lp *loop) held(l *live) bool {
+	return !lp.serving || len(lp.waiters[l.rec.ID]) > 0 || l.touched || l.replaceable()
+}
