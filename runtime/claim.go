@@ -42,49 +42,16 @@ func NewClaim(data string) (*Claim, error) {
 	return c, nil
 }
 
-// Announce writes into the claim at which address the engine answers HTTP.
-func (c *Claim) Announce(addr string) error {
-	_, err := c.file.WriteString(addr + "\n")
-	return err
-}
-
-// Holder tells which process holds the claim of an owner, and at which address
-// it answers HTTP; empty where it does not.
-func Holder(data, owner string) (pid int, addr string, err error) {
+// Holder tells which process holds the claim of an owner.
+func Holder(data, owner string) (pid int, err error) {
 	text, err := os.ReadFile(claimPath(data, owner))
 	if err != nil {
-		return 0, "", err
+		return 0, err
 	}
-	lines := strings.Split(string(text), "\n")
-	if pid, err = strconv.Atoi(lines[0]); err != nil {
-		return 0, "", fmt.Errorf("%s does not hold a process id", claimPath(data, owner))
+	if pid, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
+		return 0, fmt.Errorf("%s does not hold a process id", claimPath(data, owner))
 	}
-	if len(lines) > 1 {
-		addr = lines[1]
-	}
-	return pid, addr, nil
-}
-
-// LockServing makes this process the one that serves a data folder, until it
-// calls release or ends. The error names the process that does already.
-func LockServing(data string) (release func() error, err error) {
-	path := filepath.Join(data, "serve.lock")
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		defer f.Close()
-		pid, _ := os.ReadFile(path) // who cannot be read is not named
-		return nil, fmt.Errorf("process %s serves the data folder %s already", strings.TrimSpace(string(pid)), data)
-	}
-	if err := f.Truncate(0); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if _, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f.Close, nil
+	return pid, nil
 }
 
 // Release gives the claim up.

@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/ax-scheduler/ax/dsl"
 )
@@ -18,12 +20,13 @@ func CheckParams(wf *dsl.Workflow, given map[string]string) error {
 // declares: defaults are filled in, what is undeclared, missing or does not fit
 // is refused with the parameter's name.
 func checkParams(wf *dsl.Workflow, given map[string]string) (map[string]string, error) {
+	if err := undeclared(wf, given); err != nil {
+		return nil, err
+	}
 	values := make(map[string]string, len(wf.Params))
-	var names []string
 	for i := range wf.Params {
 		p := &wf.Params[i]
 		name := p.Name.V
-		names = append(names, name)
 		value, ok := given[name]
 		switch {
 		case ok:
@@ -37,16 +40,26 @@ func checkParams(wf *dsl.Workflow, given map[string]string) (map[string]string, 
 			return nil, fmt.Errorf("parameter %q is required: give it with -p %s=…", name, name)
 		}
 	}
-	for name := range given {
-		if _, ok := values[name]; ok {
+	return values, nil
+}
+
+// undeclared refuses parameters that a workflow does not have. It comes first,
+// for a name that is misspelt leaves another one without a value.
+func undeclared(wf *dsl.Workflow, given map[string]string) error {
+	var names []string
+	for i := range wf.Params {
+		names = append(names, wf.Params[i].Name.V)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if slices.Contains(names, name) {
 			continue
 		}
 		if near := dsl.Nearest(name, names); near != "" {
-			return nil, fmt.Errorf("workflow %q has no parameter %q: did you mean %q?", wf.Name.V, name, near)
+			return fmt.Errorf("workflow %q has no parameter %q: did you mean %q?", wf.Name.V, name, near)
 		}
-		return nil, fmt.Errorf("workflow %q has no parameter %q", wf.Name.V, name)
+		return fmt.Errorf("workflow %q has no parameter %q", wf.Name.V, name)
 	}
-	return values, nil
+	return nil
 }
 
 // ReadParamsFile reads parameters from a YAML or JSON file: one map of names to

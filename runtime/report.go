@@ -19,6 +19,7 @@ type Report struct {
 	Reason       string            `json:"reason"`
 	Trigger      string            `json:"trigger"`
 	ScheduledFor *time.Time        `json:"scheduled_for"`
+	NotBefore    *time.Time        `json:"not_before,omitempty"` // of a delayed run
 	StartedAt    *time.Time        `json:"started_at"`
 	FinishedAt   *time.Time        `json:"finished_at"`
 	Params       map[string]string `json:"params"`
@@ -43,7 +44,7 @@ func NewReport(r store.Run) Report {
 	return Report{
 		ID: r.ID, Workflow: r.Workflow, Version: r.Version,
 		State: r.State.String(), Reason: string(r.Reason), Trigger: string(r.Trigger),
-		ScheduledFor: optional(r.ScheduledFor), StartedAt: optional(r.StartedAt), FinishedAt: optional(r.FinishedAt),
+		ScheduledFor: optional(r.ScheduledFor), NotBefore: optional(r.NotBefore), StartedAt: optional(r.StartedAt), FinishedAt: optional(r.FinishedAt),
 		Params: notNil(r.Params),
 	}
 }

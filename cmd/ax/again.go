@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +58,10 @@ cancelled here.`,
 				return exit{exitFailed, fmt.Errorf("run %s has ended: it is %s", run.ID, run.State)}
 			}
 			if run.Owner != "" && runtime.Alive(g.data, run.Owner) {
-				return g.interrupt(run)
+				return g.interrupt(ctx, run)
+			}
+			if c, ok := g.client(); ok && run.Owner == "" {
+				return exitOf(c.post(ctx, "/runs/"+run.ID+"/cancel", struct{}{}, nil))
 			}
 			err = g.goOn(ctx, run.ID, 0, false, func(ctx context.Context, e *runtime.Engine, run store.Run) error {
 				return e.ResumeToCancel(ctx, run.ID, "ax cancel")
@@ -77,13 +76,13 @@ cancelled here.`,
 
 // interrupt asks the process that owns a run to stop it: one that serves by its
 // API, one that only carries out this run as Ctrl-C does.
-func (g *globals) interrupt(run store.Run) error {
-	pid, addr, err := runtime.Holder(g.data, run.Owner)
+func (g *globals) interrupt(ctx context.Context, run store.Run) error {
+	pid, err := runtime.Holder(g.data, run.Owner)
 	if err != nil {
 		return exit{exitFailed, err}
 	}
-	if addr != "" {
-		err = postJSON("http://" + addr + "/api/v1/runs/" + run.ID + "/cancel")
+	if c, ok := g.client(); ok && c.pid == pid {
+		err = c.post(ctx, "/runs/"+run.ID+"/cancel", struct{}{}, nil)
 	} else {
 		err = syscall.Kill(pid, syscall.SIGINT)
 	}
@@ -91,22 +90,6 @@ func (g *globals) interrupt(run store.Run) error {
 		return exit{exitFailed, fmt.Errorf("stop run %s of process %d: %w", run.ID, pid, err)}
 	}
 	fmt.Fprintf(g.stdout, "run %s is being stopped by process %d\n", run.ID, pid)
-	return nil
-}
-
-// postJSON sends an empty request that changes something.
-func postJSON(url string) error {
-	client := http.Client{Timeout: 10 * time.Second}
-	answer, err := client.Post(url, "application/json", strings.NewReader("{}"))
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode >= 300 {
-		var problem struct{ Detail string }
-		_ = json.NewDecoder(answer.Body).Decode(&problem) // the status says enough
-		return fmt.Errorf("%s %s", answer.Status, problem.Detail)
-	}
 	return nil
 }
 
@@ -129,7 +112,7 @@ func (g *globals) goOn(ctx context.Context, prefix string, maxParallel int, asJS
 	if err != nil {
 		return err
 	}
-	return g.withEngine(func(e *runtime.Engine, st store.Store, _ *runtime.Claim) error {
+	return g.withEngine(func(e *runtime.Engine, st store.Store) error {
 		e.MaxParallel = maxParallel
 		replayed, err := runtime.Replay(ctx, st, run)
 		if err != nil {

@@ -27,9 +27,9 @@ workflow around a time.`,
 		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at != "" {
-				t, err := time.Parse(time.RFC3339, at)
+				t, err := timeOf("at", at)
 				if err != nil {
-					return fmt.Errorf("--at %q is not a time like 2026-03-29T02:30:00Z", at)
+					return err
 				}
 				return g.explainTicks(cmd.Context(), args[0], t)
 			}

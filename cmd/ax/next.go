@@ -63,8 +63,8 @@ func (g *globals) next(plan *dag.Plan, o nextOptions) error {
 	after := time.Now()
 	if o.after != "" {
 		var err error
-		if after, err = time.Parse(time.RFC3339, o.after); err != nil {
-			return fmt.Errorf("--after %q is not a time like 2026-03-28T00:00:00Z", o.after)
+		if after, err = timeOf("after", o.after); err != nil {
+			return err
 		}
 	}
 	zone, err := zoneNamed(o.timezone)

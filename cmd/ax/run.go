@@ -95,14 +95,14 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	return g.withEngine(func(e *runtime.Engine, _ store.Store, _ *runtime.Claim) error {
+	return g.withEngine(func(e *runtime.Engine, _ store.Store) error {
 		e.MaxParallel, e.Zone = o.maxParallel, zone
 		return g.runToEnd(ctx, e, plan, o.json, func(ctx context.Context) (store.Run, error) { return e.Start(ctx, q) })
 	})
 }
 
 // withEngine makes an engine over the data folder, to be served by this process.
-func (g *globals) withEngine(do func(*runtime.Engine, store.Store, *runtime.Claim) error) error {
+func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error {
 	claim, err := runtime.NewClaim(g.data)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (g *globals) withEngine(do func(*runtime.Engine, store.Store, *runtime.Clai
 	if err := errors.Join(executor.BecomeSubreaper(), executor.LeaveTerminal()); err != nil {
 		log.Warn("processes that tasks leave behind may not be found", "error", err)
 	}
-	return do(&runtime.Engine{Store: st, Data: g.data, Env: g.env, Owner: claim.Owner, Log: log}, st, claim)
+	return do(&runtime.Engine{Store: st, Data: g.data, Env: g.env, Owner: claim.Owner, Log: log}, st)
 }
 
 // request turns the flags into a request for a run.
@@ -138,9 +138,9 @@ func (g *globals) request(plan *dag.Plan, o runOptions) (runtime.Request, error)
 		q.Params[name] = value
 	}
 	if o.scheduledFor != "" {
-		at, err := time.Parse(time.RFC3339, o.scheduledFor)
+		at, err := timeOf("scheduled-for", o.scheduledFor)
 		if err != nil {
-			return q, fmt.Errorf("--scheduled-for %q is not a time like 2026-03-01T02:30:00Z, with a zone or Z", o.scheduledFor)
+			return q, err
 		}
 		q.ScheduledFor = at.UTC()
 	}

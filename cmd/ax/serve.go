@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -32,6 +34,8 @@ type serveOptions struct {
 	onStop      string
 	drain       time.Duration
 	reloadDelay time.Duration
+	tokenFile   string
+	hosts       []string
 }
 
 func serveCommand(g *globals) *cobra.Command {
@@ -46,7 +50,9 @@ runs the time of --drain; a second one ends at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.serve(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to answer HTTP at, on the loopback interface")
+	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to answer HTTP at; other than on the loopback interface it needs a token")
+	f.StringVar(&o.tokenFile, "token-file", "", "file with a token a line, as \"read TOKEN\" or \"operate TOKEN\"; AX_TOKEN gives one with the role operate")
+	f.StringSliceVar(&o.hosts, "host", nil, "a name under which the server is reached; may be repeated")
 	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
 	f.StringVar(&o.startup, "startup", "recover", "unfinished runs of a dead engine: recover or cancel them")
 	f.IntVar(&o.maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
@@ -58,12 +64,8 @@ runs the time of --drain; a second one ends at once.`,
 
 // check refuses values that cannot be.
 func (o serveOptions) check() error {
-	host, _, err := net.SplitHostPort(o.addr)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(o.addr); err != nil {
 		return fmt.Errorf("--addr %q is no address like 127.0.0.1:8080", o.addr)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--addr %q is not on the loopback interface: without tokens, which this version of ax does not have yet, it would be open to everyone", o.addr)
 	}
 	switch {
 	case o.startup != string(runtime.StartupRecover) && o.startup != string(runtime.StartupCancel):
@@ -76,30 +78,51 @@ func (o serveOptions) check() error {
 	return nil
 }
 
+// tokens gives those that let requests in. Without any the address must be on
+// the loopback interface.
+func (g *globals) tokens(o serveOptions) (tokens []server.Token, err error) {
+	if o.tokenFile != "" {
+		if tokens, err = server.ReadTokens(o.tokenFile); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range g.env {
+		if text, ok := strings.CutPrefix(v, "AX_TOKEN="); ok && text != "" {
+			tokens = append(tokens, server.NewToken(server.Operator, text))
+		}
+	}
+	host, _, _ := net.SplitHostPort(o.addr)
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && len(tokens) == 0 {
+		return nil, fmt.Errorf("--addr %q is not on the loopback interface: without a token it would be open to everyone: give --token-file or AX_TOKEN", o.addr)
+	}
+	return tokens, nil
+}
+
 func (g *globals) serve(ctx context.Context, o serveOptions) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	tokens, err := g.tokens(o)
+	if err != nil {
 		return err
 	}
 	zone, err := zoneNamed(o.timezone)
 	if err != nil {
 		return err
 	}
-	return g.withEngine(func(e *runtime.Engine, st store.Store, claim *runtime.Claim) error {
-		release, err := runtime.LockServing(g.data)
+	return g.withEngine(func(e *runtime.Engine, st store.Store) error {
+		lock, err := runtime.LockServing(g.data)
 		if err != nil {
 			return err
 		}
-		defer release()
+		defer lock.Release()
 		ln, err := net.Listen("tcp", o.addr)
 		if err != nil {
 			return err
 		}
-		if err := claim.Announce(ln.Addr().String()); err != nil {
-			return err
-		}
 		e.MaxParallel, e.Zone, e.Drain = o.maxParallel, zone, max(o.drain, time.Millisecond)
 		e.Log = slog.New(slog.NewTextHandler(g.stderr, nil))
-		sv := &serving{g: g, e: e, st: st, ln: ln, o: o}
+		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, lock: lock}
 		return sv.run(ctx)
 	})
 }
@@ -112,6 +135,8 @@ type serving struct {
 	st      store.Store
 	ln      net.Listener
 	o       serveOptions
+	tokens  []server.Token
+	lock    *runtime.ServeLock
 	catalog atomic.Pointer[reload.Catalog]
 }
 
@@ -138,8 +163,11 @@ func (s *serving) run(ctx context.Context) error {
 		return exit{exitUsage, err}
 	}
 	api := &server.Server{
-		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone,
+		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts,
 		Version: versionText(), Log: s.e.Log, Stopping: func() bool { return ctx.Err() != nil },
+	}
+	if err := s.announce(api); err != nil {
+		return exit{exitFailed, err}
 	}
 	answering := make(chan error, 1)
 	go func() { answering <- api.Serve(stopEngine, s.ln) }()
@@ -162,6 +190,22 @@ func (s *serving) run(ctx context.Context) error {
 		return exit{exitFailed, err}
 	}
 	return nil
+}
+
+// announce tells other commands how to reach the API. Where it needs a token,
+// who can read the data folder finds one there.
+func (s *serving) announce(api *server.Server) error {
+	own := ""
+	if api.Tokens = s.tokens; len(s.tokens) > 0 {
+		own = rand.Text()
+		api.Tokens = append(slices.Clone(s.tokens), server.NewToken(server.Operator, own))
+	}
+	addr := s.ln.Addr().(*net.TCPAddr)
+	reach := *addr
+	if addr.IP.IsUnspecified() {
+		reach.IP = net.IPv4(127, 0, 0, 1)
+	}
+	return s.lock.Announce(reach.String(), own)
 }
 
 func (s *serving) stopEngine(stop func(), engine <-chan error) error {

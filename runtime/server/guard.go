@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,23 +15,26 @@ import (
 
 // guard refuses what may not come from a program or a page of this machine's
 // own: other hosts (a name that was made to point here), other origins and
-// cross-site requests, and bodies that a plain web form can send.
-func guard(addr net.Addr, next http.Handler) http.Handler {
-	_, port, _ := net.SplitHostPort(addr.String())
-	hosts := map[string]bool{addr.String(): true}
-	for _, h := range []string{"127.0.0.1", "localhost", "[::1]"} {
-		hosts[h+":"+port] = true
-	}
+// cross-site requests, bodies that a plain web form can send, and where tokens
+// are set, who has none.
+func (s *Server) guard(addr net.Addr, next http.Handler) http.Handler {
+	ours := s.hosts(addr)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		role := s.roleOf(r)
 		switch {
-		case !hosts[r.Host]:
+		case !ours(r.Host):
 			refuse(w, http.StatusForbidden, "the Host of the request is not this server's")
 		case !ownOrigin(r):
 			refuse(w, http.StatusForbidden, "the request comes from another site")
+		case role == Nobody && !open(r.URL.Path):
+			h.Set("WWW-Authenticate", `Bearer realm="ax"`)
+			refuse(w, http.StatusUnauthorized, "send a token of this server as Authorization: Bearer TOKEN")
+		case changes(r) && role < Operator:
+			refuse(w, http.StatusForbidden, "the token may only read: this needs one with the role operate")
 		case changes(r) && !isJSON(r):
 			refuse(w, http.StatusUnsupportedMediaType, "send the request as application/json")
 		default:
@@ -47,6 +51,25 @@ func guard(addr net.Addr, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// hosts tells which values of the header Host mean this server. On the loopback
+// interface these are its own address and names; elsewhere any address, for a
+// name that was made to point here is none, and the names that it was given.
+func (s *Server) hosts(addr net.Addr) func(string) bool {
+	host, port, _ := net.SplitHostPort(addr.String())
+	exact := map[string]bool{addr.String(): true}
+	for _, h := range []string{"127.0.0.1", "localhost", "[::1]"} {
+		exact[h+":"+port] = true
+	}
+	loopback := net.ParseIP(host).IsLoopback()
+	return func(given string) bool {
+		name, _, err := net.SplitHostPort(given)
+		if err != nil {
+			name = strings.Trim(given, "[]")
+		}
+		return exact[given] || slices.Contains(s.Hosts, strings.ToLower(name)) || !loopback && net.ParseIP(name) != nil
+	}
 }
 
 func ownOrigin(r *http.Request) bool {

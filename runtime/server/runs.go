@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
@@ -24,6 +25,9 @@ type startInput struct {
 	Name string `path:"name" maxLength:"64"`
 	Body struct {
 		Params       map[string]any `json:"params,omitempty" doc:"strings, numbers or booleans by name"`
+		Delay        any            `json:"delay,omitempty" doc:"how long to wait before it starts, as 10s or in seconds"`
+		At           time.Time      `json:"at,omitempty" doc:"when it starts; not with delay"`
+		Priority     *int           `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"default the workflow's"`
 		ScheduledFor time.Time      `json:"scheduled_for,omitempty" doc:"the time that the run stands for; default now"`
 		Key          string         `json:"key,omitempty" maxLength:"256" doc:"a repeated request with one key gives the first run"`
 	}
@@ -76,8 +80,13 @@ func (s *Server) start(ctx context.Context, in *startInput) (*runAnswer, error) 
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	}
+	at, err := notBefore(in.Body.Delay, in.Body.At, time.Now())
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
 	run, err := s.Engine.Start(ctx, runtime.Request{
-		Plan: file.Plan, Params: params, Trigger: store.TriggerAPI, ScheduledFor: in.Body.ScheduledFor, Key: in.Body.Key,
+		Plan: file.Plan, Params: params, Trigger: store.TriggerAPI, ScheduledFor: in.Body.ScheduledFor,
+		NotBefore: at, Priority: in.Body.Priority, Key: in.Body.Key,
 	})
 	switch {
 	case errors.Is(err, runtime.ErrRefused):
@@ -86,6 +95,29 @@ func (s *Server) start(ctx context.Context, in *startInput) (*runAnswer, error) 
 		return nil, s.problem(err)
 	}
 	return s.report(ctx, run.ID, http.StatusCreated)
+}
+
+// notBefore gives the time before which a run may not start.
+func notBefore(delay any, at, now time.Time) (time.Time, error) {
+	var text string
+	switch d := delay.(type) {
+	case nil:
+		return at, nil
+	case string:
+		text = d
+	case float64:
+		text = strconv.FormatFloat(d, 'f', -1, 64)
+	default:
+		return at, errors.New("delay is neither a duration like 10s nor a number of seconds")
+	}
+	d, err := dsl.ParseDuration(text)
+	switch {
+	case err != nil:
+		return at, fmt.Errorf("delay: %w", err)
+	case !at.IsZero():
+		return at, errors.New("give either delay or at, not both")
+	}
+	return now.Add(d), nil
 }
 
 // texts gives parameters as text: numbers as they are usually written.

@@ -38,6 +38,8 @@ type Server struct {
 	Catalog func() *reload.Catalog // what is loaded now
 	Zone    *time.Location         // of workflows without `timezone`
 	Version string
+	Tokens  []Token  // who may ask; none where everybody on the loopback interface may
+	Hosts   []string // names in lower case under which the server is reached beside its address
 	Log     *slog.Logger
 
 	// Stopping tells that the engine takes no more requests.
@@ -47,7 +49,7 @@ type Server struct {
 // Serve answers on a listener until ctx is done.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
-		Handler:           guard(ln.Addr(), s.Handler()),
+		Handler:           s.guard(ln.Addr(), s.Handler()),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}

@@ -37,7 +37,7 @@ type client struct {
 	base string
 }
 
-func newClient(t *testing.T) *client {
+func newClient(t *testing.T, set ...func(*Server)) *client {
 	t.Helper()
 	file := reload.Check("flow.yaml", []byte(flow))
 	if file.Plan == nil {
@@ -55,6 +55,9 @@ func newClient(t *testing.T) *client {
 		Engine: e, Store: st, Data: data, Catalog: func() *reload.Catalog { return c }, Zone: time.UTC,
 		Version: "test", Log: slog.New(slog.DiscardHandler), Stopping: func() bool { return false },
 	}
+	for _, set := range set {
+		set(s)
+	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +65,9 @@ func newClient(t *testing.T) *client {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 2)
 	go func() { ended <- e.Serve(ctx) }()
+	if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
+		t.Fatal(err)
+	}
 	go func() { ended <- s.Serve(ctx, ln) }()
 	t.Cleanup(func() {
 		stop()
