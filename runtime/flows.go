@@ -32,6 +32,32 @@ func (f *flow) full(wf *dsl.Workflow) bool {
 	return limit > 0 && len(f.active) >= limit
 }
 
+// startable gives the place of the first waiting run that may start: max_active
+// has room for it, and its group. -1 for none.
+func (f *flow) startable() int {
+	var crowded []string // groups
+	for i, l := range f.waiting {
+		if f.full(l.run.Plan().Workflow) || slices.Contains(crowded, l.rec.Group) {
+			continue
+		}
+		if l.rec.Group == "" || l.rec.GroupMax == 0 || f.going(l.rec.Group) < l.rec.GroupMax {
+			return i
+		}
+		crowded = append(crowded, l.rec.Group)
+	}
+	return -1
+}
+
+// going counts the runs of a group that are going.
+func (f *flow) going(group string) (n int) {
+	for _, l := range f.active {
+		if l.rec.Group == group {
+			n++
+		}
+	}
+	return n
+}
+
 // admit takes in a run that is stored as queued: it starts, or waits for its
 // turn behind max_active.
 func (lp *loop) admit(l *live) {
@@ -44,9 +70,9 @@ func (lp *loop) admit(l *live) {
 // next lets the runs start that an ended or dropped one was in the way of.
 func (lp *loop) next(name string) {
 	f := lp.flow(name)
-	for len(f.waiting) > 0 && !f.full(f.waiting[0].run.Plan().Workflow) && lp.ctx.Err() == nil {
-		l := f.waiting[0]
-		f.waiting = f.waiting[1:]
+	for i := f.startable(); i >= 0 && lp.ctx.Err() == nil; i = f.startable() {
+		l := f.waiting[i]
+		f.waiting = slices.Delete(f.waiting, i, i+1)
 		f.active = append(f.active, l)
 		lp.apply(l, machine.RunStarted{At: lp.now()})
 	}

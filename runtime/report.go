@@ -118,3 +118,27 @@ func notNil(m map[string]string) map[string]string {
 	}
 	return m
 }
+
+// FilledList is what a backfill does, in the form that `ax backfill --json` and
+// the API give.
+type FilledList struct {
+	Items []FilledReport `json:"items"` // by time
+}
+
+// FilledReport is one tick of a backfill.
+type FilledReport struct {
+	At    time.Time `json:"at"`
+	Tasks []string  `json:"tasks"` // that it starts with; empty for the whole workflow
+	Run   string    `json:"run"`
+	State string    `json:"state"` // of the run
+	Left  bool      `json:"left"`  // the run was there already
+}
+
+// NewFilledList gives the report of a backfill.
+func NewFilledList(filled []Filled) FilledList {
+	l := FilledList{Items: make([]FilledReport, 0, len(filled))}
+	for _, f := range filled {
+		l.Items = append(l.Items, FilledReport{f.At.UTC(), slices.Concat([]string{}, f.Tasks), f.Run.ID, f.Run.State.String(), f.Left})
+	}
+	return l
+}

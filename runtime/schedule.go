@@ -49,23 +49,8 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 // ledger. One that the ledger does not know is written into it, so that what is
 // missed from now on can be caught up, and so that `every` keeps its pace.
 func (e *Engine) schedulesOf(ctx context.Context, file *reload.File) ([]*scheduled, error) {
-	wf := file.Workflow
-	zone := e.Zone
-	if zone == nil {
-		zone = time.Local
-	}
-	spans, err := e.Store.Schedules(ctx, wf.Name.V)
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]store.Span, len(spans))
-	for _, s := range spans {
-		known[s.Schedule] = s
-	}
-	now := timestamp(time.Now())
-	rules, err := trigger.Rules(file.Plan, trigger.Options{Zone: zone, Anchor: now, Dates: func(path string) ([]dsl.Date, error) {
-		return trigger.ReadDates(filepath.Join(filepath.Dir(wf.Source.File), path))
-	}})
+	wf, now := file.Workflow, timestamp(time.Now())
+	rules, known, err := e.rulesOf(ctx, file.Plan, now)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +59,6 @@ func (e *Engine) schedulesOf(ctx context.Context, file *reload.File) ([]*schedul
 		s := &scheduled{file: file, rule: r, last: now, delay: trigger.Delay(wf), busy: new(bool)}
 		if k, ok := known[s.id()]; ok {
 			s.last = k.Last
-			s.rule = s.rule.Anchored(k.First)
 		} else if err := e.Store.Commit(ctx, &store.Batch{Ticks: []store.Tick{{
 			Workflow: wf.Name.V, Schedule: s.id(), At: now, Outcome: store.TickLoaded, Reason: "the schedule was loaded for the first time",
 		}}}); err != nil {
@@ -85,10 +69,43 @@ func (e *Engine) schedulesOf(ctx context.Context, file *reload.File) ([]*schedul
 	return all, nil
 }
 
-// id identifies a schedule within its workflow: as written, and for which tasks.
-func (s *scheduled) id() string {
-	id := s.rule.Schedule
-	for i, t := range s.rule.Tasks {
+// rulesOf gives the schedules of a workflow, and the span of each that has ticks
+// in the ledger. `every` counts from the first of these, or else from anchor.
+func (e *Engine) rulesOf(ctx context.Context, p *dag.Plan, anchor time.Time) ([]trigger.Rule, map[string]store.Span, error) {
+	wf := p.Workflow
+	zone := e.Zone
+	if zone == nil {
+		zone = time.Local
+	}
+	rules, err := trigger.Rules(p, trigger.Options{Zone: zone, Anchor: anchor, Dates: func(path string) ([]dsl.Date, error) {
+		return trigger.ReadDates(filepath.Join(filepath.Dir(wf.Source.File), path))
+	}})
+	if err != nil {
+		return nil, nil, err
+	}
+	spans, err := e.Store.Schedules(ctx, wf.Name.V)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := make(map[string]store.Span, len(spans))
+	for _, s := range spans {
+		known[s.Schedule] = s
+	}
+	for i := range rules {
+		if k, ok := known[scheduleID(&rules[i])]; ok {
+			rules[i] = rules[i].Anchored(k.First)
+		}
+	}
+	return rules, known, nil
+}
+
+func (s *scheduled) id() string { return scheduleID(&s.rule) }
+
+// scheduleID identifies a schedule within its workflow: as written, and for
+// which tasks.
+func scheduleID(r *trigger.Rule) string {
+	id := r.Schedule
+	for i, t := range r.Tasks {
 		if i == 0 {
 			id += " of "
 		} else {

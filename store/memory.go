@@ -324,6 +324,7 @@ func (m *Memory) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 		r := m.runs[id]
 		switch {
 		case f.Workflow != "" && r.run.Workflow != f.Workflow:
+		case !f.spans(r.run.ScheduledFor):
 		case len(f.States) > 0 && !slices.Contains(f.States, r.run.State):
 		default:
 			found = append(found, r.out())
@@ -333,6 +334,14 @@ func (m *Memory) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 		}
 	}
 	return found, nil
+}
+
+// spans tells whether a time lies between From and To, to the microsecond.
+func (f *RunFilter) spans(at time.Time) bool {
+	if f.From.IsZero() && f.To.IsZero() {
+		return true
+	}
+	return !at.IsZero() && (f.From.IsZero() || !at.Before(copyTime(f.From))) && (f.To.IsZero() || !at.After(copyTime(f.To)))
 }
 
 // Unfinished lists queued and running runs with ids greater than after, oldest

@@ -63,6 +63,8 @@ type Run struct {
 	Params       map[string]string
 	Only         []string // ids of the tasks that belong to the run; empty for all
 	Priority     int
+	Group        string // runs that were asked for together, as a backfill; empty for none
+	GroupMax     int    // how many of its group go at a time; 0 for no limit
 	Owner        string // the engine process that runs it; empty when none does
 	ScheduledFor time.Time
 	IntervalFrom time.Time // the slice of time that the run stands for
@@ -191,6 +193,9 @@ type RunFilter struct {
 	States   []machine.RunState
 	Limit    int    // 1 to MaxLimit
 	Before   string // only runs with a smaller id: the key-set cursor
+	// From and To bound ScheduledFor, both inclusive; zero for no bound. A run
+	// without that time lies within no bounds.
+	From, To time.Time
 }
 
 // Store remembers. All methods may be called from several goroutines, and each

@@ -71,6 +71,7 @@ func (s *Server) Handler() http.Handler {
 	s.health(api)
 	s.workflows(api)
 	s.runs(api)
+	s.backfills(api)
 	mux.HandleFunc("GET /api/v1/runs/{id}/tasks/{task}/log", s.taskLog)
 	return mux
 }

@@ -201,19 +201,23 @@ func daysOf(wf *dsl.Workflow, zone *time.Location, o Options) (days, error) {
 	return d, nil
 }
 
-func (d *days) dateOf(t time.Time) dsl.Date {
-	y, m, day := t.In(d.zone).Date()
-	return dsl.Date{Year: y, Month: m, Day: day}
-}
+func (d *days) dateOf(t time.Time) dsl.Date { return dateIn(t, d.zone) }
 
-// startOf gives the first second of a date, also where a change of the clock
+func (d *days) startOf(date dsl.Date) time.Time { return StartOf(date, d.zone) }
+
+// StartOf gives the first second of a date in a zone, also where a change of the clock
 // skips midnight or repeats it. It searches, since ZoneBounds of package time
 // cannot be relied on (golang/go#81583).
-func (d *days) startOf(date dsl.Date) time.Time {
+func StartOf(date dsl.Date, zone *time.Location) time.Time {
 	const reach = 30 * time.Hour // no zone is further from UTC
 	from := time.Date(date.Year, date.Month, date.Day, 0, 0, 0, 0, time.UTC).Add(-reach)
 	n := sort.Search(int(2*reach/time.Second), func(i int) bool {
-		return !d.dateOf(from.Add(time.Duration(i) * time.Second)).Before(date)
+		return !dateIn(from.Add(time.Duration(i)*time.Second), zone).Before(date)
 	})
-	return from.Add(time.Duration(n) * time.Second).In(d.zone)
+	return from.Add(time.Duration(n) * time.Second).In(zone)
+}
+
+func dateIn(t time.Time, zone *time.Location) dsl.Date {
+	y, m, day := t.In(zone).Date()
+	return dsl.Date{Year: y, Month: m, Day: day}
 }

@@ -50,12 +50,12 @@ var texts = [statements]string{
 
 	putVersion: `INSERT INTO versions (hash, workflow, text, tasks, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 
-	createRun: `INSERT INTO runs (file, version, state, reason, error, "trigger", params, only, priority, owner, scheduled_for,
+	createRun: `INSERT INTO runs (file, version, state, reason, error, "trigger", params, only, priority, grp, group_max, owner, scheduled_for,
 		interval_from, interval_to, not_before, turn, started_at, finished_at, id, workflow, key, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 
 	updateRun: `UPDATE runs SET file = ?, version = ?, state = ?, reason = ?, error = ?, "trigger" = ?, params = ?, only = ?,
-		priority = ?, owner = ?, scheduled_for = ?, interval_from = ?, interval_to = ?, not_before = ?, turn = ?,
+		priority = ?, grp = ?, group_max = ?, owner = ?, scheduled_for = ?, interval_from = ?, interval_to = ?, not_before = ?, turn = ?,
 		started_at = ?, finished_at = ? WHERE id = ?`,
 
 	// The number of the last event is a NULL too, where there is another number
@@ -139,7 +139,7 @@ func encode(b *store.Batch) []op {
 func runArgs(r *store.Run) []any {
 	return []any{
 		r.File, r.Version, r.State.String(), string(r.Reason), r.Error, string(r.Trigger), pairs(r.Params), list(r.Only),
-		int64(r.Priority), r.Owner, micros(r.ScheduledFor), micros(r.IntervalFrom), micros(r.IntervalTo), micros(r.NotBefore), micros(r.Turn),
+		int64(r.Priority), r.Group, int64(r.GroupMax), r.Owner, micros(r.ScheduledFor), micros(r.IntervalFrom), micros(r.IntervalTo), micros(r.NotBefore), micros(r.Turn),
 		micros(r.StartedAt), micros(r.FinishedAt), r.ID,
 	}
 }

@@ -88,14 +88,14 @@ func (s *Store) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-const runColumns = `id, workflow, file, version, state, reason, error, "trigger", key, params, only, priority, owner,
+const runColumns = `id, workflow, file, version, state, reason, error, "trigger", key, params, only, priority, grp, group_max, owner,
 	scheduled_for, interval_from, interval_to, not_before, turn, created_at, started_at, finished_at,
 	coalesce((SELECT max(last) FROM events WHERE run = n), 0)`
 
 func scanRun(r *store.Run) []any {
 	return []any{
 		&r.ID, &r.Workflow, &r.File, &r.Version, state[machine.RunState]{&r.State, machine.ParseRunState}, &r.Reason, &r.Error, &r.Trigger,
-		&r.Key, fromJSON{&r.Params}, fromJSON{&r.Only}, &r.Priority, &r.Owner,
+		&r.Key, fromJSON{&r.Params}, fromJSON{&r.Only}, &r.Priority, &r.Group, &r.GroupMax, &r.Owner,
 		at{&r.ScheduledFor}, at{&r.IntervalFrom}, at{&r.IntervalTo}, at{&r.NotBefore}, at{&r.Turn}, at{&r.CreatedAt}, at{&r.StartedAt}, at{&r.FinishedAt},
 		&r.Events,
 	}
@@ -145,6 +145,12 @@ func runsQuery(f store.RunFilter) (query string, args []any) {
 	}
 	if f.Before != "" {
 		where, shared = append(where, "id < ?"), append(shared, f.Before)
+	}
+	if !f.From.IsZero() {
+		where, shared = append(where, "scheduled_for >= ?"), append(shared, f.From.UnixMicro())
+	}
+	if !f.To.IsZero() {
+		where, shared = append(where, "scheduled_for <= ?"), append(shared, f.To.UnixMicro())
 	}
 	part := `SELECT ` + runColumns + ` FROM runs`
 	parts := []string{part + conditions(where)}

@@ -32,6 +32,8 @@ func random(t *testing.T, open func(t *testing.T) store.Store) {
 			States:   rapid.SliceOfN(runState, 0, 4).Draw(rt, "states"),
 			Limit:    rapid.IntRange(0, 4).Draw(rt, "limit"),
 			Before:   rapid.SampledFrom([]string{"", "r2", "r9"}).Draw(rt, "before"),
+			From:     moment.Draw(rt, "from"),
+			To:       moment.Draw(rt, "to"),
 		}
 		after := rapid.SampledFrom([]string{"", "r1", "r2x"}).Draw(rt, "after")
 		same(rt, "unfinished runs", must(s.Unfinished(context.Background(), after, f.Limit))(rt), must(m.Unfinished(context.Background(), after, f.Limit))(rt))
@@ -114,7 +116,7 @@ func randomRun(t *rapid.T) store.Run {
 		ID: runID.Draw(t, "id"), Workflow: workflow.Draw(t, "workflow"), File: name.Draw(t, "file"), Version: name.Draw(t, "version"),
 		State: runState.Draw(t, "state"), Reason: machine.ReasonExit, Error: name.Draw(t, "error"), Trigger: store.TriggerAPI,
 		Key: rapid.SampledFrom(usual.keys).Draw(t, "key"), Params: texts.Draw(t, "params"), Only: list.Draw(t, "only"),
-		Priority: rapid.Int().Draw(t, "priority"), Owner: name.Draw(t, "owner"),
+		Priority: rapid.Int().Draw(t, "priority"), Group: name.Draw(t, "group"), GroupMax: index.Draw(t, "group max"), Owner: name.Draw(t, "owner"),
 		ScheduledFor: moment.Draw(t, "scheduled for"), IntervalFrom: moment.Draw(t, "from"), IntervalTo: moment.Draw(t, "to"),
 		NotBefore: moment.Draw(t, "not before"), Turn: moment.Draw(t, "turn"), CreatedAt: moment.Draw(t, "created"), StartedAt: moment.Draw(t, "started"),
 		FinishedAt: moment.Draw(t, "finished"), Events: index.Draw(t, "events"),

@@ -45,7 +45,7 @@ func full() *store.Batch {
 		ID: "r1", Workflow: "nightly", File: "workflows/nightly.yaml", Version: "c0ffee",
 		State: machine.RunFailed, Reason: machine.ReasonTimeout, Error: "it took too long", Trigger: store.TriggerBackfill,
 		Key: "k1", Params: map[string]string{"day": "2026-03-29", "empty": ""}, Only: []string{"b", "a"},
-		Priority: -7, Owner: "engine-1",
+		Priority: -7, Group: "g1", GroupMax: 3, Owner: "engine-1",
 		ScheduledFor: day, IntervalFrom: day.Add(-24 * time.Hour), IntervalTo: day.Add(time.Microsecond), NotBefore: day.Add(time.Second), Turn: day.Add(time.Minute),
 		CreatedAt: day.Add(2 * time.Second), StartedAt: day.Add(3 * time.Second), FinishedAt: day.Add(4 * time.Second),
 		Events: 2,

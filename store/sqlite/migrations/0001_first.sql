@@ -25,6 +25,8 @@ CREATE TABLE runs (
   params        TEXT,
   only          TEXT,
   priority      INTEGER NOT NULL,
+  grp           TEXT NOT NULL,
+  group_max     INTEGER NOT NULL,
   owner         TEXT NOT NULL,
   scheduled_for INTEGER,
   interval_from INTEGER,

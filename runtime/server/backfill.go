@@ -1,0 +1,61 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ax-scheduler/ax/runtime"
+)
+
+type backfillInput struct {
+	Name string `path:"name" maxLength:"64"`
+	Body struct {
+		From        string         `json:"from" doc:"a time, or a date for the whole day in the workflow's zone; inclusive"`
+		To          string         `json:"to" doc:"as from; inclusive"`
+		MaxParallel int            `json:"max_parallel,omitempty" minimum:"0" doc:"its runs at a time; 0 for no limit but max_active"`
+		Params      map[string]any `json:"params,omitempty"`
+		Redo        string         `json:"redo,omitempty" enum:"failed,all" doc:"which of the dates that have a run are done again"`
+		DryRun      bool           `json:"dry_run,omitempty" doc:"tell what would be done, and do nothing"`
+	}
+}
+
+type backfillAnswer struct{ Body runtime.FilledList }
+
+func (s *Server) backfill(ctx context.Context, in *backfillInput) (*backfillAnswer, error) {
+	if s.Stopping() {
+		return nil, huma.Error503ServiceUnavailable("ax is stopping")
+	}
+	file, err := s.workflow(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	params, err := texts(in.Body.Params)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	do := s.Engine.Backfill
+	if in.Body.DryRun {
+		do = s.Engine.PlanBackfill
+	}
+	filled, err := do(ctx, runtime.Backfill{
+		Plan: file.Plan, Params: params, From: in.Body.From, To: in.Body.To,
+		MaxParallel: in.Body.MaxParallel, Redo: runtime.Redo(in.Body.Redo),
+	})
+	switch {
+	case errors.Is(err, runtime.ErrRefused):
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	case err != nil:
+		return nil, s.problem(err)
+	}
+	return &backfillAnswer{runtime.NewFilledList(filled)}, nil
+}
+
+func (s *Server) backfills(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "backfill", Method: http.MethodPost, Path: "/api/v1/workflows/{name}/backfill",
+		Summary: "One run for every tick of a span of time", DefaultStatus: http.StatusAccepted,
+	}, s.backfill)
+}
