@@ -12,9 +12,6 @@ func Unsupported(wf *dsl.Workflow) dsl.Diagnostics {
 	for _, n := range wf.Notify {
 		u.say(n.Pos, "notify")
 	}
-	if wf.Retention != nil {
-		u.say(wf.Retention.Pos, "retention")
-	}
 	if wf.ExpectWithin.Set() {
 		u.say(wf.ExpectWithin.Pos, "expect_within")
 	}

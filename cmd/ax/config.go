@@ -13,7 +13,7 @@ import (
 )
 
 // configKeys are the keys of ax.yaml, each named like its flag.
-var configKeys = []string{"data", "max_parallel", "synchronous", "timezone"}
+var configKeys = []string{"data", "max_parallel", "retention_age", "retention_runs", "synchronous", "timezone"}
 
 // readConfig reads ax.yaml beside the workflows folder: a value for each flag
 // that it names, as text. Where there is no such file there are no values.

@@ -36,6 +36,7 @@ type serveOptions struct {
 	reloadDelay time.Duration
 	tokenFile   string
 	hosts       []string
+	keep        retention
 }
 
 func serveCommand(g *globals) *cobra.Command {
@@ -52,6 +53,7 @@ runs the time of --drain; a second one ends at once.`,
 	f := cmd.Flags()
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to answer HTTP at; other than on the loopback interface it needs a token")
 	f.StringVar(&o.tokenFile, "token-file", "", "file with a token a line, as \"read TOKEN\" or \"operate TOKEN\"; AX_TOKEN gives one with the role operate")
+	o.keep.flags(f)
 	f.StringSliceVar(&o.hosts, "host", nil, "a name under which the server is reached; may be repeated")
 	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
 	f.StringVar(&o.startup, "startup", "recover", "unfinished runs of a dead engine: recover or cancel them")
@@ -106,6 +108,10 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
+	keep, err := o.keep.value()
+	if err != nil {
+		return err
+	}
 	zone, err := zoneNamed(o.timezone)
 	if err != nil {
 		return err
@@ -122,7 +128,7 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		}
 		e.MaxParallel, e.Zone, e.Drain = o.maxParallel, zone, max(o.drain, time.Millisecond)
 		e.Log = slog.New(slog.NewTextHandler(g.stderr, nil))
-		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, lock: lock}
+		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, keep: keep, lock: lock}
 		return sv.run(ctx)
 	})
 }
@@ -136,6 +142,7 @@ type serving struct {
 	ln      net.Listener
 	o       serveOptions
 	tokens  []server.Token
+	keep    runtime.Retention
 	lock    *runtime.ServeLock
 	catalog atomic.Pointer[reload.Catalog]
 }
@@ -163,12 +170,13 @@ func (s *serving) run(ctx context.Context) error {
 		return exit{exitUsage, err}
 	}
 	api := &server.Server{
-		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts,
+		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts, Retention: s.keep,
 		Version: versionText(), Log: s.e.Log, Stopping: func() bool { return ctx.Err() != nil },
 	}
 	if err := s.announce(api); err != nil {
 		return exit{exitFailed, err}
 	}
+	go s.pruneHourly(ctx)
 	answering := make(chan error, 1)
 	go func() { answering <- api.Serve(stopEngine, s.ln) }()
 	s.e.Log.Info("ax serves", "address", "http://"+s.ln.Addr().String(), "workflows", len(s.catalog.Load().Workflows))
@@ -281,6 +289,26 @@ func (s *serving) logRuns(updates <-chan runtime.Update) {
 		case r.State == machine.RunRunning && !running[r.ID]:
 			running[r.ID] = true
 			s.e.Log.Info("run started", "run", r.ID, "workflow", r.Workflow, "trigger", string(r.Trigger), "scheduled_for", r.ScheduledFor)
+		}
+	}
+}
+
+// pruneHourly removes what retention does not keep.
+func (s *serving) pruneHourly(ctx context.Context) {
+	every := time.NewTicker(time.Hour)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		gone, err := s.e.Prune(ctx, runtime.Prune{Default: s.keep, Workflows: runtime.Retentions(s.catalog.Load())})
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.e.Log.Error("old runs cannot be removed", "error", err)
+		case len(gone) > 0:
+			s.e.Log.Info("old runs were removed", "runs", len(gone))
 		}
 	}
 }

@@ -38,9 +38,12 @@ type Server struct {
 	Catalog func() *reload.Catalog // what is loaded now
 	Zone    *time.Location         // of workflows without `timezone`
 	Version string
-	Tokens  []Token  // who may ask; none where everybody on the loopback interface may
-	Hosts   []string // names in lower case under which the server is reached beside its address
-	Log     *slog.Logger
+
+	Retention runtime.Retention // of workflows that say nothing
+
+	Tokens []Token  // who may ask; none where everybody on the loopback interface may
+	Hosts  []string // names in lower case under which the server is reached beside its address
+	Log    *slog.Logger
 
 	// Stopping tells that the engine takes no more requests.
 	Stopping func() bool
@@ -72,6 +75,7 @@ func (s *Server) Handler() http.Handler {
 	s.workflows(api)
 	s.runs(api)
 	s.backfills(api)
+	s.prunes(api)
 	mux.HandleFunc("GET /api/v1/runs/{id}/tasks/{task}/log", s.taskLog)
 	return mux
 }

@@ -140,6 +140,7 @@ func (w *writer) serve(group []*request) {
 	}
 	switch {
 	case err == nil:
+		w.shrink(group)
 		w.emptyLog()
 	case len(group) == 1 || busy(err):
 		answer(group, explain(w.path, err))
@@ -320,6 +321,19 @@ func (w *writer) expect(o *op) error {
 		return fmt.Errorf("run %q: %w: it has %v events, not %v", o.of, store.ErrConflict, had, o.args[1].Value)
 	}
 	return nil
+}
+
+// shrink gives pages back to the file system once runs were removed: a few at a
+// time, for writers wait for it.
+func (w *writer) shrink(group []*request) {
+	const pages = 1000
+	for _, r := range group {
+		if len(r.ops) > 0 && r.ops[len(r.ops)-1].do >= removeRun {
+			// what fails is tried again with the next removal
+			_ = w.conn.exec(context.Background(), fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
+			return
+		}
+	}
 }
 
 // emptyLog empties the log when readers that follow each other closely have
