@@ -93,7 +93,8 @@ func (lp *loop) leave(l *live) {
 
 // replaceable tells whether a newer tick takes the place of a run that waits.
 func (l *live) replaceable() bool {
-	return l.rec.Trigger == store.TriggerSchedule && l.run.Plan().Workflow.Overlap.V == dsl.OverlapBufferOne
+	bySelf := l.rec.Trigger == store.TriggerSchedule || l.rec.Trigger == store.TriggerAfter
+	return bySelf && l.run.Plan().Workflow.Overlap.V == dsl.OverlapBufferOne
 }
 
 // drop ends a run that has not started. It has no events, so that its record

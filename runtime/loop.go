@@ -10,6 +10,7 @@ import (
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -30,9 +31,12 @@ type loop struct {
 	live      map[string]*live
 	flows     map[string]*flow
 	schedules []*scheduled
-	hungry    []*live // may have a task to start, in the order of their turns
-	restless  []*live // changed, and may have a task that does not wait for its pool
-	free      int     // slots
+	followers map[string][]*reload.File // workflows that are started after another, by its name
+	catalog   *reload.Catalog           // what is loaded; nil for nothing yet
+	followed  time.Time                 // when ends of other processes' runs were last looked for
+	hungry    []*live                   // may have a task to start, in the order of their turns
+	restless  []*live                   // changed, and may have a task that does not wait for its pool
+	free      int                       // slots
 	pools     *pools
 	timers    timers
 
@@ -308,6 +312,7 @@ func (lp *loop) act(l *live, c machine.Command) {
 	case machine.EndRun:
 		lp.leave(l)
 		lp.noteEnd(l)
+		lp.startFollowers(l.rec)
 		if lp.live[l.rec.ID] == l { // else it was retried meanwhile
 			delete(lp.live, l.rec.ID)
 		}

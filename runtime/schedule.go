@@ -39,10 +39,14 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 		}
 		all = append(all, ss...)
 	}
-	return e.ask(ctx, func(lp *loop) error {
+	if err := e.ask(ctx, func(lp *loop) error {
 		lp.load(all)
+		lp.followers, lp.catalog = followersOf(c), c
 		return nil
-	})
+	}); err != nil {
+		return err
+	}
+	return e.catchUpAfter(ctx, c)
 }
 
 // schedulesOf gives the schedules of one workflow with where each stands in the
@@ -177,7 +181,7 @@ func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {
 		case trigger.Merged:
 			tick.Outcome = store.TickMerged
 		case trigger.Fire:
-			pending = append(pending, lp.fire(s, t, tick, now))
+			pending = append(pending, lp.fire(s.file, &s.rule, store.TriggerSchedule, t, tick, now))
 			continue
 		}
 		pending = append(pending, &pendingTick{tick: tick})
@@ -208,19 +212,17 @@ type pendingTick struct {
 }
 
 // fire makes the run of a tick, by the overlap rule of its workflow.
-func (lp *loop) fire(s *scheduled, t trigger.Tick, tick store.Tick, now time.Time) *pendingTick {
-	wf := s.file.Workflow
-	p := &pendingTick{tick: tick, plan: s.file.Plan}
-	if len(s.rule.Roots) > 0 {
-		p.only = s.file.Plan.Members(s.rule.Roots...)
+func (lp *loop) fire(file *reload.File, r *trigger.Rule, by store.Trigger, t trigger.Tick, tick store.Tick, now time.Time) *pendingTick {
+	wf := file.Workflow
+	p := &pendingTick{tick: tick, plan: file.Plan}
+	if len(r.Roots) > 0 {
+		p.only = file.Plan.Members(r.Roots...)
 	}
 	given := map[string]string{}
-	for _, f := range s.rule.Params {
+	for _, f := range r.Params {
 		given[f.Name.V] = f.Value.V
 	}
-	p.run = lp.e.newRun(Request{
-		Plan: s.file.Plan, Only: p.only, Params: given, Trigger: store.TriggerSchedule, ScheduledFor: t.At,
-	}, now)
+	p.run = lp.e.newRun(Request{Plan: file.Plan, Only: p.only, Params: given, Trigger: by, ScheduledFor: t.At}, now)
 	p.run.IntervalFrom, p.run.IntervalTo = t.From, t.To
 	p.tick.Outcome, p.tick.RunID = store.TickFired, p.run.ID
 	f := lp.flow(wf.Name.V)
@@ -235,7 +237,7 @@ func (lp *loop) fire(s *scheduled, t trigger.Tick, tick store.Tick, now time.Tim
 		p.tick.Outcome, p.tick.Reason = store.TickSkipped, p.run.Error
 	case dsl.OverlapBufferOne:
 		for _, l := range append([]*live(nil), f.waiting...) {
-			if l.rec.Trigger == store.TriggerSchedule {
+			if l.replaceable() {
 				lp.drop(l, machine.RunSkipped, machine.ReasonOverlap, "a newer tick took its place while it waited")
 			}
 		}

@@ -6,9 +6,6 @@ import "github.com/ax-scheduler/ax/dsl"
 // but cannot carry out: a run of it is refused.
 func Unsupported(wf *dsl.Workflow) dsl.Diagnostics {
 	u := &unsupported{src: wf.Source}
-	for _, a := range wf.After {
-		u.say(a.Workflow.Pos, "after")
-	}
 	for _, n := range wf.Notify {
 		u.say(n.Pos, "notify")
 	}

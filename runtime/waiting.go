@@ -58,11 +58,19 @@ func (lp *loop) lookForDue() {
 		return
 	}
 	lp.looking, lp.due = true, time.Time{}
-	e, ctx := lp.e, lp.ctx
+	e, ctx, catalog := lp.e, lp.ctx, lp.catalog
+	if now := lp.now(); now.Sub(lp.followed) < lookPause {
+		catalog = nil
+	} else {
+		lp.followed = now
+	}
 	lp.workers.Go(func() {
 		next, err := e.startDue(ctx)
+		if err == nil && catalog != nil {
+			err = e.catchUpAfter(ctx, catalog)
+		}
 		if err != nil && ctx.Err() == nil {
-			e.Log.Error("delayed runs cannot be started", "error", err)
+			e.Log.Error("what waits in the store cannot be started", "error", err)
 		}
 		_ = e.send(ctx, func(lp *loop) { // or it is over
 			lp.looking = false

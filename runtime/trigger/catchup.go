@@ -33,8 +33,8 @@ const (
 // engine on a busy machine is late, one that is later has been away.
 const lateness = 5 * time.Second
 
-// defaultWindow is how old a missed tick may be and still be run (DSL.md).
-const defaultWindow = 24 * time.Hour
+// DefaultWindow is how old a missed tick may be and still be run (DSL.md).
+const DefaultWindow = 24 * time.Hour
 
 // maxMissed is how many ticks before the window have a row each. An outage of
 // years would else fill the disk with ticks that nobody wants.
@@ -48,7 +48,7 @@ const maxMissed = 100_000
 // stands for the rest of them.
 func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
 	var ticks []Tick
-	open := now.Add(-wf.CatchupWindow.Or(defaultWindow)) // the window's beginning
+	open := now.Add(-wf.CatchupWindow.Or(DefaultWindow)) // the window's beginning
 	for at := r.Next(last); !at.IsZero() && !at.After(now); at = r.Next(at) {
 		if len(ticks) == maxMissed && at.Before(open) {
 			first := at
@@ -77,7 +77,7 @@ func catchUp(ticks []Tick, wf *dsl.Workflow, now time.Time) {
 	if len(ticks) == 0 || now.Sub(ticks[0].At) <= lateness {
 		return
 	}
-	window := wf.CatchupWindow.Or(defaultWindow)
+	window := wf.CatchupWindow.Or(DefaultWindow)
 	merged := -1 // the first of those that the last one stands for
 	for i := range ticks {
 		t, last := &ticks[i], i == len(ticks)-1
