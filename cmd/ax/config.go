@@ -7,13 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ax-scheduler/ax/dsl"
 )
 
 // configKeys are the keys of ax.yaml, each named like its flag.
-var configKeys = []string{"data", "max_parallel", "retention_age", "retention_runs", "synchronous", "timezone"}
+var configKeys = []string{"data", "max_parallel", "pools", "retention_age", "retention_runs", "synchronous", "timezone"}
 
 // readConfig reads ax.yaml beside the workflows folder: a value for each flag
 // that it names, as text. Where there is no such file there are no values.
@@ -26,16 +27,27 @@ func readConfig(workflows string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, err := dsl.ParseFlat(path, text)
+	fields, err := dsl.ParseFlat(path, text, "pools")
 	if err != nil {
 		return nil, err
 	}
 	values := map[string]string{}
+	var pools []string
 	for _, f := range fields {
+		if pool, ok := strings.CutPrefix(f.Name.V, "pools."); ok {
+			if n, err := strconv.Atoi(f.Value.V); err != nil || n < 1 {
+				return nil, fmt.Errorf("%s:%d:%d: pool %q has %q slots: it is a number of at least 1", path, f.Value.Pos.Line, f.Value.Pos.Col, pool, f.Value.V)
+			}
+			pools = append(pools, pool+"="+f.Value.V)
+			continue
+		}
 		if !slices.Contains(configKeys, f.Name.V) {
 			return nil, fmt.Errorf("%s:%d:%d: unknown key %q%s", path, f.Name.Pos.Line, f.Name.Pos.Col, f.Name.V, didYouMean(f.Name.V))
 		}
 		values[strings.ReplaceAll(f.Name.V, "_", "-")] = f.Value.V
+	}
+	if len(pools) > 0 {
+		values["pools"] = strings.Join(pools, ",")
 	}
 	return values, nil
 }

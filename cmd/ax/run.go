@@ -117,7 +117,12 @@ func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error 
 	if err := errors.Join(executor.BecomeSubreaper(), executor.LeaveTerminal()); err != nil {
 		log.Warn("processes that tasks leave behind may not be found", "error", err)
 	}
-	return do(&runtime.Engine{Store: st, Data: g.data, Env: g.env, Owner: claim.Owner, Log: log}, st)
+	for name, slots := range g.pools {
+		if slots < 1 {
+			return fmt.Errorf("--pools: pool %q has %d slots: it is at least 1", name, slots)
+		}
+	}
+	return do(&runtime.Engine{Store: st, Data: g.data, Pools: g.pools, Env: g.env, Owner: claim.Owner, Log: log}, st)
 }
 
 // request turns the flags into a request for a run.
