@@ -89,7 +89,7 @@ func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
 		for _, name := range tasks {
 			t, ok := l.run.Plan().Task(name)
 			if !ok || !l.run.Task(t).Member {
-				return fmt.Errorf("run %s has no task %q", id, name)
+				return refused{fmt.Errorf("run %s has no task %q", id, name)}
 			}
 			ts = append(ts, t)
 		}
@@ -97,7 +97,7 @@ func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
 		case !l.rec.State.Final():
 			return fmt.Errorf("run %s is %s: only a run that has ended can be retried (%w)", id, l.rec.State, store.ErrConflict)
 		case l.rec.State == machine.RunSucceeded && len(tasks) == 0:
-			return fmt.Errorf("run %s has succeeded: nothing of it is to be run again, unless tasks are named", id)
+			return refused{fmt.Errorf("run %s has succeeded: nothing of it is to be run again, unless tasks are named", id)}
 		}
 		return nil
 	})

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -19,9 +21,10 @@ func retryCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retry RUN",
 		Short: "run again what failed or was skipped in a run, keeping what succeeded",
-		Long: `Run again, in this process, what failed, was skipped or was cancelled in a run, and keep what
-succeeded: the same run, the same parameters, the same version of the file, attempts counted
-on. A run whose engine has died goes on where it was cut off.`,
+		Long: `Run again what failed, was skipped or was cancelled in a run, and keep what succeeded: the
+same run, the same parameters, the same version of the file, attempts counted on. The ax that
+serves the data folder does it, where there is one, else this process. A run whose engine has
+died goes on where it was cut off. The exit code is that of the run.`,
 		Example: "  ax retry 06h2\n  ax retry 06h2 --task load",
 		Args:    exactly("RUN"), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,6 +34,9 @@ on. A run whose engine has died goes on where it was cut off.`,
 				}
 				return e.Retry(ctx, run.ID, tasks)
 			}
+			if c, ok := g.client(); ok {
+				return g.retryServed(cmd.Context(), c, args[0], tasks, asJSON)
+			}
 			return g.goOn(cmd.Context(), args[0], maxParallel, asJSON, again)
 		},
 	}
@@ -38,6 +44,42 @@ on. A run whose engine has died goes on where it was cut off.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the run as JSON at its end")
 	cmd.Flags().IntVar(&maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
 	return cmd
+}
+
+// retryServed has the serving ax run a run again, and waits for its end.
+func (g *globals) retryServed(ctx context.Context, c *client, prefix string, tasks []string, asJSON bool) error {
+	run, err := g.runRecord(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	if err := c.post(ctx, "/runs/"+run.ID+"/retry", map[string]any{"tasks": tasks}, nil); err != nil {
+		return exitOf(err)
+	}
+	fmt.Fprintf(g.stderr, "ax: process %d carries it out\n", c.pid)
+	st, err := g.openReader()
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for run, err = st.Run(ctx, run.ID); err == nil && !run.State.Final(); run, err = st.Run(ctx, run.ID) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err != nil {
+		return exit{exitFailed, err}
+	}
+	if err := g.printEnd(ctx, st, run, asJSON); err != nil {
+		return err
+	}
+	if run.State != machine.RunSucceeded {
+		return exit{code: exitFailed}
+	}
+	return nil
 }
 
 func cancelCommand(g *globals) *cobra.Command {

@@ -42,6 +42,13 @@ type idInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
+type retryInput struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body struct {
+		Tasks []string `json:"tasks,omitempty" doc:"only these tasks and what is downstream of them"`
+	} `required:"false"`
+}
+
 type runsInput struct {
 	Workflow string `query:"workflow"`
 	State    string `query:"state"`
@@ -191,7 +198,10 @@ func (s *Server) cancel(ctx context.Context, in *idInput) (*runAnswer, error) {
 	return s.report(ctx, run.ID, http.StatusAccepted)
 }
 
-func (s *Server) retry(ctx context.Context, in *idInput) (*runAnswer, error) {
+func (s *Server) retry(ctx context.Context, in *retryInput) (*runAnswer, error) {
+	if s.Stopping() {
+		return nil, huma.Error503ServiceUnavailable("ax is stopping")
+	}
 	run, err := s.Store.Run(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
@@ -199,7 +209,10 @@ func (s *Server) retry(ctx context.Context, in *idInput) (*runAnswer, error) {
 	if !run.State.Final() {
 		return nil, huma.Error409Conflict(fmt.Sprintf("run %s has not ended: it is %s", run.ID, run.State))
 	}
-	if err := s.Engine.Retry(ctx, run.ID, nil); err != nil {
+	switch err := s.Engine.Retry(ctx, run.ID, in.Body.Tasks); {
+	case errors.Is(err, runtime.ErrRefused):
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	case err != nil:
 		return nil, s.problem(err)
 	}
 	return s.report(ctx, run.ID, http.StatusAccepted)
