@@ -77,8 +77,9 @@ type Engine struct {
 	trouble atomic.Pointer[string] // why nothing new is started; nil where all is well
 	failed  error                  // why Serve ended; read after over is closed
 
-	calls executor.Registry
-	plans plans
+	longest time.Duration // sleep of the loop: maxPause but in tests, where no clock is ever set
+	calls   executor.Registry
+	plans   plans
 
 	subMu sync.Mutex
 	subs  map[chan Update]struct{}
@@ -88,6 +89,9 @@ func (e *Engine) init() {
 	e.once.Do(func() {
 		e.inbox = make(chan func(*loop), 256)
 		e.over = make(chan struct{})
+		if e.longest == 0 {
+			e.longest = maxPause
+		}
 		e.taking = make(chan struct{}, 1)
 		e.subs = map[chan Update]struct{}{}
 		if e.Log == nil {

@@ -32,6 +32,8 @@ type script struct {
 	fail map[string]int // attempts that fail; -1 for all
 	deaf map[string]time.Duration
 
+	sleepLong bool // the engine's loop may
+
 	mu    sync.Mutex
 	notes []string
 	envs  map[string][]string

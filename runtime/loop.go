@@ -121,7 +121,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 }
 
 func (lp *loop) serve() {
-	wake := time.NewTimer(maxPause)
+	wake := time.NewTimer(lp.e.longest)
 	defer wake.Stop()
 	asked := lp.ctx.Done()
 	var drained <-chan time.Time
@@ -165,7 +165,7 @@ func (lp *loop) interruptAll() {
 // pause gives how long the loop may sleep.
 func (lp *loop) pause() time.Duration {
 	now := time.Now()
-	pause := lp.timers.pause(now)
+	pause := lp.timers.pause(now, lp.e.longest)
 	if !lp.due.IsZero() && !lp.looking {
 		pause = min(pause, max(0, lp.due.Sub(now)))
 	}

@@ -21,6 +21,9 @@ func succession(t *testing.T, x *script, engines ...func(ctx context.Context, e 
 		s, data := &store.Memory{}, t.TempDir()
 		for i, do := range engines {
 			e := &runtime.Engine{Store: s, Executor: x, Data: data, Zone: time.UTC, Owner: string(rune('a' + i))}
+			if x.sleepLong {
+				e.SleepLong()
+			}
 			ctx, stop := context.WithCancel(t.Context())
 			served := make(chan error, 1)
 			go func() { served <- e.Serve(ctx) }()

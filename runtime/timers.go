@@ -51,12 +51,12 @@ func (ts *timers) due(now time.Time) (timer, bool) {
 	return heap.Pop(&ts.heap).(timer), true
 }
 
-// pause gives how long to sleep until the first is due, at most maxPause.
-func (ts *timers) pause(now time.Time) time.Duration {
+// pause gives how long to sleep until the first is due, at most longest.
+func (ts *timers) pause(now time.Time, longest time.Duration) time.Duration {
 	if len(ts.heap) == 0 {
-		return maxPause
+		return longest
 	}
-	return max(0, min(ts.heap[0].at.Sub(now), maxPause))
+	return max(0, min(ts.heap[0].at.Sub(now), longest))
 }
 
 type timerHeap []timer

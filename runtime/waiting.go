@@ -33,10 +33,6 @@ const keepWaiting = 64
 // lookLimit is how many delayed runs are taken out of the store at a time.
 const lookLimit = 256
 
-// lookPause bounds how long delayed runs go unnoticed that another process has
-// left in the store.
-const lookPause = maxPause
-
 // Leave makes a run for the engine that serves the data folder to carry out, now
 // or when there is one. This engine need not serve.
 func (e *Engine) Leave(ctx context.Context, q Request) (store.Run, error) {
@@ -59,7 +55,7 @@ func (lp *loop) lookForDue() {
 	}
 	lp.looking, lp.due = true, time.Time{}
 	e, ctx, catalog := lp.e, lp.ctx, lp.catalog
-	if now := lp.now(); now.Sub(lp.followed) < lookPause {
+	if now := lp.now(); now.Sub(lp.followed) < e.longest {
 		catalog = nil
 	} else {
 		lp.followed = now
@@ -80,9 +76,10 @@ func (lp *loop) lookForDue() {
 }
 
 // startDue starts the delayed runs whose time has come and gives the time at
-// which to look for more.
+// which to look for more. Those that another process leaves in the store it does
+// not hear of, so it looks even where none waits.
 func (e *Engine) startDue(ctx context.Context) (next time.Time, err error) {
-	next = time.Now().Add(lookPause)
+	next = time.Now().Add(e.longest)
 	done, err := e.take(ctx)
 	if err != nil {
 		return next, err

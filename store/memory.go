@@ -21,8 +21,9 @@ type Memory struct {
 	closed   bool
 	versions map[string]Version
 	runs     map[string]*memoryRun
-	ids      []string          // of runs, ascending
-	keys     map[runKey]string // run ids
+	open     map[string]*memoryRun // those of runs that have not ended
+	ids      []string              // of runs, ascending
+	keys     map[runKey]string     // run ids
 	ticks    map[tickKey]Tick
 }
 
@@ -57,7 +58,7 @@ func (m *Memory) lock(ctx context.Context) error {
 	}
 	if m.runs == nil {
 		m.versions = map[string]Version{}
-		m.runs = map[string]*memoryRun{}
+		m.runs, m.open = map[string]*memoryRun{}, map[string]*memoryRun{}
 		m.keys = map[runKey]string{}
 		m.ticks = map[tickKey]Tick{}
 	}
@@ -160,7 +161,9 @@ func (w *memoryWrite) create(r *Run) error {
 	if r.Key != "" {
 		put(w, w.m.keys, key, r.ID)
 	}
-	put(w, w.m.runs, r.ID, &memoryRun{run: copyRun(*r), tasks: map[taskKey]Task{}, attempts: map[attemptKey]Attempt{}})
+	made := &memoryRun{run: copyRun(*r), tasks: map[taskKey]Task{}, attempts: map[attemptKey]Attempt{}}
+	put(w, w.m.runs, r.ID, made)
+	w.listOpen(made)
 	at, _ := slices.BinarySearch(w.m.ids, r.ID)
 	w.m.ids = slices.Insert(w.m.ids, at, r.ID)
 	w.undo = append(w.undo, func() { w.m.ids = slices.Delete(w.m.ids, at, at+1) })
@@ -183,7 +186,17 @@ func (w *memoryWrite) update(r *Run) error {
 	v.Workflow, v.Key, v.CreatedAt = old.Workflow, old.Key, old.CreatedAt
 	to.run = v
 	w.undo = append(w.undo, func() { to.run = old })
+	w.listOpen(to)
 	return nil
+}
+
+// listOpen sees to it that a run stands in open if it has not ended.
+func (w *memoryWrite) listOpen(r *memoryRun) {
+	if _, in := w.m.open[r.run.ID]; r.run.State.Final() && in {
+		drop(w, w.m.open, r.run.ID)
+	} else if !r.run.State.Final() && !in {
+		put(w, w.m.open, r.run.ID, r)
+	}
 }
 
 func (w *memoryWrite) append(a *Appended) error {
@@ -233,6 +246,9 @@ func (w *memoryWrite) remove(id string) {
 		return
 	}
 	drop(w, w.m.runs, id)
+	if _, in := w.m.open[id]; in {
+		drop(w, w.m.open, id)
+	}
 	if r.run.Key != "" {
 		drop(w, w.m.keys, runKey{r.run.Workflow, r.run.Key})
 	}
@@ -373,12 +389,12 @@ func (m *Memory) inOrder(ctx context.Context, limit int, order func(a, b *Run) i
 	}
 	defer m.mu.Unlock()
 	var found []*memoryRun
-	for _, id := range m.ids {
-		if r := m.runs[id]; wanted(&r.run) {
+	for _, r := range m.open {
+		if wanted(&r.run) {
 			found = append(found, r)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *memoryRun) int { return order(&a.run, &b.run) })
+	slices.SortFunc(found, func(a, b *memoryRun) int { return cmp.Or(order(&a.run, &b.run), cmp.Compare(a.run.ID, b.run.ID)) })
 	var out []Run
 	for _, r := range found[:min(len(found), min(max(limit, 1), MaxLimit))] {
 		out = append(out, r.out())
