@@ -46,6 +46,7 @@ var severities = []struct {
 	{"not-upstream", dsl.Error},
 	{"unused-param", dsl.Warning},
 	{"shell-syntax", dsl.Error},
+	{"bash-only", dsl.Warning},
 	{"unseen-failure", dsl.Warning},
 	{"missing-file", dsl.Warning},
 	{"duplicate-workflow", dsl.Error},

@@ -16,6 +16,7 @@ import (
 type script struct {
 	text     string // expressions overwritten by a word of the same length
 	file     *syntax.File
+	strict   bool // a variable that is not set ends it
 	pipefail bool // the shell itself is told to notice failures within a pipe
 }
 
@@ -34,8 +35,8 @@ func dialect(s dsl.Shell) (syntax.LangVariant, bool) {
 	return 0, false
 }
 
-// script reports what is wrong with the script of a task: shell-syntax and
-// unseen-failure, and with the files it begins with, missing-file.
+// script reports what is wrong with the script of a task: shell-syntax,
+// bash-only and unseen-failure, and with the files it begins with, missing-file.
 func (p *pass) script(t *dsl.Task) {
 	p.unreadable = false
 	if t.Kind != dsl.KindRun || !t.Run.Set() {
@@ -44,6 +45,9 @@ func (p *pass) script(t *dsl.Task) {
 	s := p.parse(t, true)
 	if s == nil {
 		return
+	}
+	if lang, _ := dialect(t.Shell); lang == syntax.LangPOSIX {
+		p.bashisms(t, s)
 	}
 	p.unseenFailures(t, s)
 	if p.whole {
@@ -60,13 +64,14 @@ func (p *pass) parse(t *dsl.Task, tell bool) *script {
 	}
 	s := &script{text: overwritten(t.Run.V)}
 	s.pipefail = slices.Equal(t.Shell.Argv, []string{"bash"}) || strings.Contains(strings.Join(t.Shell.Argv, " "), "pipefail")
+	s.strict = (len(t.Shell.Argv) == 0 || slices.Equal(t.Shell.Argv, []string{"sh"})) && !strings.Contains(s.text, "set +")
 	var err error
 	if s.file, err = p.parser(lang).Parse(strings.NewReader(s.text), ""); err == nil {
 		return s
 	}
 	if tell && !p.parserMayErr(lang, s.text) {
 		p.unreadable = true
-		p.badSyntax(t, err)
+		p.badSyntax(t, lang, s, err)
 	}
 	return nil
 }
@@ -113,14 +118,24 @@ func overwritten(text string) string {
 	return string(b)
 }
 
-// badSyntax reports the place at which a script could not be read.
-func (p *pass) badSyntax(t *dsl.Task, err error) {
+// badSyntax reports the place at which a script could not be read: of one for
+// sh that bash can read, what only bash has.
+func (p *pass) badSyntax(t *dsl.Task, lang syntax.LangVariant, s *script, err error) {
+	if lang == syntax.LangPOSIX {
+		if s.file, _ = p.parser(syntax.LangBash).Parse(strings.NewReader(s.text), ""); s.file != nil {
+			found := bashismsOf(s, p.definedFor(t))
+			if i := slices.IndexFunc(found, func(b bashism) bool { return b.does == "" }); i >= 0 {
+				p.needsBash(t, found[i])
+				return
+			}
+		}
+	}
 	var dialect syntax.LangError
 	var fault syntax.ParseError
 	switch {
 	case errors.As(err, &dialect):
 		p.within("shell-syntax", t.Run, int(dialect.Pos.Offset()), 1, `set "shell: bash", or write it another way`,
-			"the script uses %s, which bash has and sh does not", strings.ReplaceAll(dialect.Feature, "\"function\"", "`function`"))
+			"the script uses %s, which bash has and sh does not", dialect.Feature)
 	case errors.As(err, &fault):
 		message, hint := explained(fault.Text)
 		if h := otherInterpreter(t.Run.V); h != "" {
