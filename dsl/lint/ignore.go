@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,12 +17,14 @@ import (
 //	# ax-ignore-file: RULE REASON   in the whole file, above its first key
 //
 // Several rules are separated by commas. A comment at the line of a key holds
-// for all of the key's value. In a script a comment of the script does as well.
+// for all of the key's value, and so for a whole task at the line of its id. In
+// a script a comment of the script does as well, for one line of it.
 type ignore struct {
-	rule string
-	at   dsl.Pos // of the rule's name in the comment
-	line int32   // 0 for the whole file
-	used bool
+	rule     string
+	at       dsl.Pos // of the rule's name in the comment
+	line     int32   // 0 for the whole file, -1 for none
+	inScript bool
+	used     bool
 }
 
 const ignoreWord = "ax-ignore"
@@ -43,13 +46,21 @@ func suppress(f *File, o *Options, found []finding) dsl.Diagnostics {
 			byLine[n.line] = append(byLine[n.line], n)
 		}
 	}
+	parents := parentLines(f.Source)
 	for _, d := range found {
 		hit := false
-		for _, line := range []int32{0, d.Pos.Line, d.head} {
+		use := func(line int32, above bool) {
 			for _, n := range byLine[line] {
-				if n.rule == d.Rule {
+				if n.rule == d.Rule && !(above && n.inScript) {
 					n.used, hit = true, true
 				}
+			}
+		}
+		use(0, false)
+		use(d.Pos.Line, false)
+		for _, line := range []int32{d.Pos.Line, d.head} {
+			for ; line > 0 && int(line) < len(parents); line = parents[line] {
+				use(line, true)
 			}
 		}
 		if !hit {
@@ -57,6 +68,56 @@ func suppress(f *File, o *Options, found []finding) dsl.Diagnostics {
 		}
 	}
 	return append(append(ds, bad...), unused(f, o, ignores)...)
+}
+
+// parentLines gives for each line, from 1, the line of the key that it is in the
+// value of, 0 for none: the nearest one above that is indented less. The items
+// of a list may be indented as much as its key is.
+func parentLines(src *dsl.Source) []int32 {
+	parents := []int32{0}
+	type level struct {
+		depth int
+		line  int32
+	}
+	open := []level{{-1, 0}}
+	for line := range linesOf(src.Text) {
+		number := int32(len(parents))
+		content := strings.TrimLeft(strings.TrimPrefix(line, "\ufeff"), " \t")
+		if content == "" || content[0] == '#' {
+			parents = append(parents, open[len(open)-1].line)
+			continue
+		}
+		depth := 2 * (len(line) - len(content))
+		if content == "-" || strings.HasPrefix(content, "- ") {
+			depth++
+		}
+		for open[len(open)-1].depth >= depth {
+			open = open[:len(open)-1]
+		}
+		parents = append(parents, open[len(open)-1].line)
+		open = append(open, level{depth, number})
+	}
+	return parents
+}
+
+// linesOf gives the lines of a text without their ends, which are LF, CRLF or a
+// lone CR.
+func linesOf(text []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for more := true; more; {
+			end := bytes.IndexAny(text, "\r\n")
+			next := end + 1
+			if more = end >= 0; !more {
+				end, next = len(text), len(text)
+			} else if bytes.HasPrefix(text[end:], []byte("\r\n")) {
+				next++
+			}
+			if !yield(string(text[:end])) {
+				return
+			}
+			text = text[next:]
+		}
+	}
 }
 
 // unused reports what suppresses nothing. Where a file has errors that kept
@@ -108,10 +169,13 @@ func inComment(src *dsl.Source, at dsl.Pos, width int, message, hint string) dsl
 // ignoresOf finds the comments, and what is wrong with their form.
 func ignoresOf(src *dsl.Source) (list []ignore, bad dsl.Diagnostics) {
 	r := &ignoreReader{src: src, head: true}
-	for _, line := range bytes.Split(src.Text, []byte("\n")) {
-		r.line(line)
-		r.at += len(line) + 1
+	for line := range linesOf(src.Text) {
 		r.number++
+		r.at = src.Offset(dsl.Pos{Line: r.number, Col: 1})
+		r.line(strings.TrimPrefix(line, "\ufeff"))
+	}
+	for _, i := range r.waiting {
+		r.list[i].line = -1
 	}
 	return r.list, r.bad
 }
@@ -119,8 +183,8 @@ func ignoresOf(src *dsl.Source) (list []ignore, bad dsl.Diagnostics) {
 // ignoreReader goes through a file line by line.
 type ignoreReader struct {
 	src     *dsl.Source
-	at      int   // where the present line begins
-	number  int32 // of the present line, from 0
+	at      int   // where the present line begins, behind a byte-order mark
+	number  int32 // of the present line
 	head    bool  // nothing but comments so far
 	waiting []int // ignores that stand alone and wait for the line that they mean
 
@@ -128,50 +192,70 @@ type ignoreReader struct {
 	bad  dsl.Diagnostics
 }
 
-func (r *ignoreReader) line(line []byte) {
-	text := strings.TrimPrefix(strings.TrimRight(string(line), "\r"), "\ufeff")
+func (r *ignoreReader) line(text string) {
 	content := strings.TrimLeft(text, " \t")
 	alone := content == "" || content[0] == '#' || r.head && (content[0] == '%' || content == "---")
 	if !alone {
-		for _, i := range r.waiting {
-			r.list[i].line = r.number + 1
-		}
-		r.waiting, r.head = nil, false
+		r.settle(len(text)-len(content), content, len(text))
 	}
-	from := len(string(line)) - len(strings.TrimPrefix(string(line), "\ufeff"))
 	i := strings.Index(text, ignoreWord)
 	if i < 0 {
 		return
 	}
 	before := strings.TrimRight(text[:i], " \t")
 	hash := len(before) - 1
-	if !strings.HasSuffix(before, "#") || hash > 0 && !strings.ContainsAny(before[hash-1:hash], " \t") || !r.isComment(from+hash, from+len(text)) {
+	if !strings.HasSuffix(before, "#") || hash > 0 && !strings.ContainsAny(before[hash-1:hash], " \t") {
 		return
 	}
-	r.comment(from+i, text[i+len(ignoreWord):], alone)
+	if r.isComment(hash, len(text)) {
+		inScript := hash > 0 && !r.ofYAML(hash) && r.inBlock(len(text)-len(content), content, len(text))
+		r.comment(i, text[i+len(ignoreWord):], alone, inScript)
+	}
+}
+
+// settle gives the ignores that wait the present line, which has something on
+// it. Those in a script wait for no line outside of it.
+func (r *ignoreReader) settle(from int, content string, to int) {
+	for _, i := range r.waiting {
+		r.list[i].line = r.number
+		if r.list[i].inScript && !r.inBlock(from, content, to) {
+			r.list[i].line = -1
+		}
+	}
+	r.waiting, r.head = nil, false
+}
+
+// inBlock tells whether a line that has something on it belongs to a block of
+// text: there, a place spans the rest of its line.
+func (r *ignoreReader) inBlock(from int, content string, to int) bool {
+	return content != "---" && content != "..." && r.src.Span(r.src.Pos(r.at+from)) == r.src.Pos(r.at+to)
 }
 
 // isComment tells whether a # begins a comment, by the offsets of it and of the
 // end of its line: a comment of YAML, or of a script in a block of text. In
 // quotes it does not.
 func (r *ignoreReader) isComment(hash, end int) bool {
+	if r.ofYAML(hash) {
+		return true
+	}
 	at, to := r.src.Pos(r.at+hash), r.src.Pos(r.at+end)
 	if at.Col == 1 {
 		return r.src.Span(at) == to
 	}
-	switch before := (dsl.Pos{Line: at.Line, Col: at.Col - 1}); r.src.Span(before) {
-	case at: // the blank before it belongs to nothing
-		return true
-	case to: // of a block, or of quotes that end with the line
-		last := r.src.Text[r.at+end-1]
-		return last != '"' && last != '\''
-	}
-	return false
+	last := r.src.Text[r.at+end-1] // of a block, or of quotes that end with the line
+	return r.src.Span(dsl.Pos{Line: at.Line, Col: at.Col - 1}) == to && last != '"' && last != '\''
+}
+
+// ofYAML tells whether a # that is behind a blank is outside of all text: then
+// the blank belongs to nothing.
+func (r *ignoreReader) ofYAML(hash int) bool {
+	at := r.src.Pos(r.at + hash)
+	return at.Col > 1 && r.src.Span(dsl.Pos{Line: at.Line, Col: at.Col - 1}) == at
 }
 
 // comment reads what stands behind the word, which begins at an offset of the
 // line.
-func (r *ignoreReader) comment(offset int, rest string, alone bool) {
+func (r *ignoreReader) comment(offset int, rest string, alone, inScript bool) {
 	at := r.at + offset
 	args, ok := strings.CutPrefix(rest, ":")
 	inFile := false
@@ -200,7 +284,7 @@ func (r *ignoreReader) comment(offset int, rest string, alone bool) {
 			return
 		}
 		rule, last := strings.CutSuffix(word, ":")
-		n := ignore{rule: rule, at: r.src.Pos(at + blanks), line: r.number + 1}
+		n := ignore{rule: rule, at: r.src.Pos(at + blanks), line: r.number, inScript: inScript}
 		if inFile {
 			n.line = 0
 		} else if alone {

@@ -41,6 +41,110 @@ tasks:
       get | sort # ax-ignore: unseen-failure
       get | sort
 `, []string{"8:7 unseen-failure"}},
+		{"at the line of a task: for all of it, its script included", `
+tasks:
+  t: # ax-ignore: unseen-failure an empty list is fine
+    run: |
+      get | sort
+
+      if true; then
+        get | sort
+      fi
+    timeout: 5m
+  u:
+    run: get | sort
+`, []string{"12:10 unseen-failure"}},
+		{"above a task", `
+tasks:
+  # ax-ignore: unseen-failure an empty list is fine
+  t:
+    run: get | sort
+  u:
+    run: get | sort
+`, []string{"7:10 unseen-failure"}},
+		{"at the line of all tasks", `
+tasks: # ax-ignore: unseen-failure the lists may be empty
+  t:
+    run: get | sort
+  u: {run: get | sort}
+`, nil},
+		{"at the line of another key of the task", `
+tasks:
+  t:
+    timeout: 5m # ax-ignore: unseen-failure
+    run: get | sort
+`, []string{"4:30 unused-ignore", "5:10 unseen-failure"}},
+		{"at the header of a block: for all of it", `
+tasks:
+  t:
+    run: | # ax-ignore: unseen-failure
+      true
+      get | sort
+  u:
+    run: >- # ax-ignore: unseen-failure
+      true;
+      get | sort
+`, nil},
+		{"at the key of a list that is not indented", `
+cron: # ax-ignore: no-timezone
+- "0 1 * * *"
+- "0 2 * * *"
+tasks: {t: {run: "true"}}
+`, nil},
+		{"at an item of a list", `
+cron:
+  - cron: "0 1 * * *" # ax-ignore: no-timezone
+    params: {}
+  - "0 2 1 * 1" # ax-ignore: day-or-weekday
+timezone: UTC
+tasks: {t: {run: "true"}}
+`, []string{"3:36 unused-ignore"}},
+		{"at brackets and quotes over several lines", `
+tasks:
+  t: { # ax-ignore: unseen-failure
+    run: get | sort
+  }
+  u: # ax-ignore: unseen-failure
+    run: "true;
+      get | sort"
+`, nil},
+		{"above the first key: for that key", `
+# ax-ignore: unseen-failure
+name: a
+tasks:
+  t: {run: get | sort}
+`, []string{"2:14 unused-ignore", "5:12 unseen-failure"}},
+		{"in the script, above more comments", `
+tasks:
+  t:
+    run: |
+      # ax-ignore: unseen-failure
+
+      # the list
+      get | sort
+`, nil},
+		{"at the end of a script: for nothing behind it", `
+tasks:
+  t:
+    run: |
+      true
+      # ax-ignore: unseen-failure
+  u: {run: get | sort}
+`, []string{"6:20 unused-ignore", "7:12 unseen-failure"}},
+		{"at a line of a script that others are deeper than", `
+tasks:
+  t:
+    run: |
+      if true; then # ax-ignore: unseen-failure
+        get | sort
+      fi
+`, []string{"5:34 unused-ignore", "6:9 unseen-failure"}},
+		{"at the end of the file: for nothing", `
+tasks:
+  t:
+    run: get | sort
+    # ax-ignore: unseen-failure
+`, []string{"4:10 unseen-failure", "5:18 unused-ignore"}},
 		{"in the file", `
 # A list of files.
 # ax-ignore-file: unseen-failure, no-timezone the lists may be empty
@@ -111,6 +215,17 @@ tasks:
   a: {run: "true", depends_on: b} # ax-ignore: redundant-dependency
 `, []string{"3:32 unknown-task"}},
 	})
+}
+
+func TestACommentHoldsWhateverTheLineEndsAre(t *testing.T) {
+	text := "# ax-ignore-file: no-timezone\ncron: \"0 1 * * *\"\ntasks:\n  t: # ax-ignore: unseen-failure\n    run: |\n      get | sort\n  u:\n    run: |\n      # ax-ignore: unseen-failure\n      get | sort\n"
+	for name, end := range map[string]string{"LF": "\n", "CRLF": "\r\n", "CR": "\r"} {
+		for _, mark := range []string{"", "\ufeff"} {
+			if got := check(mark+strings.ReplaceAll(text, "\n", end), Options{}); len(got) > 0 {
+				t.Errorf("%s, mark %q: got %q", name, mark, got)
+			}
+		}
+	}
 }
 
 func TestUnusedIgnoreSuggestsTheRule(t *testing.T) {
