@@ -90,7 +90,80 @@ tasks:
       A=1 ./extract.sh
       ./none.sh | tee log
       ./never.sh
-`, []string{"7:7 unseen-failure", "7:7 missing-file"}},
+`, []string{"7:7 unseen-failure", "7:7 missing-file", "8:7 missing-file"}},
+		{"scripts in lists, pipes and behind commands that make nothing", `
+tasks:
+  a:
+    run: |
+      ps aux | grep -c x
+      mkdir -p out && ./none1.sh && ./none2.sh
+      exec nice ./none3.sh
+  b: {run: "./extract.sh > out.txt || exit 1; sh none4; python3 none5 -v"}
+  c: {run: "cat days.txt | ./none6.sh | wc -l", shell: bash}
+  d: {run: "if true; then sleep 1; fi; f() { echo; }; f; ./none7.sh"}
+`, []string{"6:23 missing-file", "6:37 missing-file", "7:17 missing-file", "9:28 missing-file", "10:58 missing-file"}},
+		{"what an interpreter completes or looks for is not missing", `
+tasks:
+  a: {run: node server}
+  b: {run: bash none}
+  c: {run: perl -I lib none}
+  d: {run: bash -o pipefail none.sh}
+  e: {run: python3 -W ignore none.py}
+`, nil},
+		{"an interpreter that takes the name as it is", `
+tasks:
+  a: {run: sh none}
+  b: {run: python3 -u none}
+  c: {run: bash lib/none}
+`, []string{"3:15 missing-file", "4:23 missing-file", "5:17 missing-file"}},
+		{"programs that are told a file", `
+tasks:
+  a: {run: "awk -F, -f none.awk days.txt"}
+  b: {run: "sed -n -f none.sed days.txt"}
+  c: {run: 'psql "$DB" -v x=1 -f sql/none.sql'}
+  d: {command: [psql, --file, sql/none2.sql]}
+  e: {run: "psql -f sql/report.sql"}
+  f: {run: "psql -f - < sql/none3.sql"}
+`, []string{"3:24 missing-file", "4:23 missing-file", "5:34 missing-file", "6:31 missing-file", "8:25 missing-file"}},
+		{"a file that is read", `
+tasks:
+  a: {run: "sqlite3 x.db < sql/none.sql"}
+  b: {run: "while read -r x; do echo \"$x\"; done < none.txt"}
+  c: {run: "sort < days.txt"}
+`, []string{"3:28 missing-file", "4:53 missing-file"}},
+		{"a file that is read, but may come from elsewhere", `
+tasks:
+  other: {run: "sort < state.txt"}
+  maker: {run: "date > state.txt"}
+  folder: {run: "sort < data/in.csv"}
+  machine: {run: "sort < /usr/none.csv"}
+  after: {run: "sort < none1.csv", depends_on: other}
+  made: {run: "./extract.sh; sort < none2.csv"}
+  named: {run: 'touch "$X"; sort < none3.csv'}
+  chosen: {run: 'sort < "$X".csv; sort < none*.csv'}
+  program: {run: "awk -f none.awk", depends_on: other}
+`, nil},
+		{"behind what may make anything, or go elsewhere", `
+tasks:
+  a: {run: "git pull; ./none.sh"}
+  b: {run: "curl -sf u | tar x; ./none.sh"}
+  c: {run: "pushd lib; ./none.sh", shell: bash}
+  d: {run: ". lib/common.sh; ./none.sh"}
+  e: {run: 'eval "$X"; ./none.sh'}
+  f: {run: "x=$(make); ./none.sh"}
+  g: {run: "for i in 1 2; do make; done; ./none.sh"}
+  h: {run: "cp -r lib/. .; ./none.sh"}
+  i: {run: 'for f in *; do cd "$f"; done; ./none.sh'}
+`, []string{"4:13 unseen-failure"}},
+		{"what is carried out in some cases only", `
+tasks:
+  a: {run: "true || ./none.sh"}
+  b: {run: "! ./none.sh"}
+  c: {run: "./none.sh &"}
+  d: {run: "(./none.sh)"}
+  e: {run: "while false; do ./none.sh; done"}
+  f: {run: "f() { ./none.sh; }"}
+`, nil},
 		{"flags of an interpreter that say there is no file", `
 tasks:
   a: {command: [python3, -m, none]}
@@ -107,6 +180,8 @@ func TestMissingFileSuggests(t *testing.T) {
 		{"./extrct.sh", `did you mean "./extract.sh"?`},
 		{"lib/comon.sh", `did you mean "lib/common.sh"?`},
 		{"./none.sh", "relative paths start at /srv/workflows"},
+		{"lib/none.sh", "relative paths start at /srv/workflows"},
+		{"../none.sh", "relative paths start at /srv/workflows"},
 	} {
 		ds := diagnose("tasks:\n  a: {run: "+c.run+"}\n", Options{Root: root})
 		if len(ds) != 1 || ds[0].Hint != c.want {

@@ -1,0 +1,273 @@
+package lint
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// need is a word of a command that names a file that must be there.
+type need struct {
+	word int
+	what purpose
+}
+
+type purpose string
+
+const (
+	toRun  purpose = "to run"
+	toRead purpose = "to read"
+)
+
+// interpreters take a script file as their first argument, behind flags. With
+// one of the letters in a flag there is no script file.
+var interpreters = map[string]string{
+	"sh": "cis", "bash": "cis", "dash": "cis", "python": "cm", "python3": "cm", "node": "epr", "ruby": "e", "perl": "eE", "php": "rB", "Rscript": "e",
+}
+
+// openers are interpreters to which any name is that of a file. Others complete
+// it, or look for it in PATH.
+var openers = strings.Fields("sh dash python python3")
+
+// programOptions are options by which a program is told the file that says what
+// to do.
+var programOptions = map[string][]string{
+	"awk": {"-f"}, "gawk": {"-f"}, "mawk": {"-f"}, "sed": {"-f"}, "psql": {"-f", "--file"},
+}
+
+// wrappers run the command behind them.
+var wrappers = strings.Fields("exec nohup nice time command")
+
+// needed gives the words of a command line that surely name files that must be
+// there. A program's name without a slash is looked for in PATH.
+func needed(words []string) []need {
+	from := 0
+	for from < len(words)-1 && slices.Contains(wrappers, words[from]) && !strings.HasPrefix(words[from+1], "-") {
+		from++
+	}
+	if from == len(words) {
+		return nil
+	}
+	if i := programFile(words[from:]); i >= 0 {
+		return []need{{from + i, toRun}}
+	}
+	var list []need
+	options := programOptions[words[from]]
+	for i := from + 1; i+1 < len(words); i++ {
+		if slices.Contains(options, words[i]) && words[i+1] != "" && !strings.HasPrefix(words[i+1], "-") {
+			list = append(list, need{i + 1, toRead})
+		}
+	}
+	return list
+}
+
+// programFile gives which word of a command line names a file that is run; -1 if
+// none surely does.
+func programFile(words []string) int {
+	if strings.Contains(words[0], "/") {
+		return 0
+	}
+	letters, ok := interpreters[words[0]]
+	if !ok {
+		return -1
+	}
+	for i, w := range words[1:] {
+		switch {
+		case w == "" || strings.HasPrefix(w, "--") || strings.HasPrefix(w, "-") && strings.ContainsAny(w, letters+"oOWX"):
+			return -1
+		case strings.HasPrefix(w, "-"):
+		case isScript(w) || slices.Contains(openers, words[0]) || strings.Contains(w, "/") && words[0] == "bash":
+			return i + 1
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// quietCommands are those after which the folder is what it was, and no file is
+// there that the script has not named.
+var quietCommands = slices.Concat(sayers, filters, strings.Fields(
+	"[ basename chmod chown curl cmp diff dirname egrep fgrep gawk gzip gunzip jq kill ls md5sum mkdir mysql psql rm rmdir sha256sum sleep sqlite3 test touch trap umask unset wait"))
+
+// made tells what may have been made by what a script did so far.
+type made int
+
+const (
+	nothing made = iota
+	data         // files that are no scripts
+	anything
+)
+
+// scriptFiles looks for the files that the commands of a script need, those that
+// are carried out in any case, as long as it is certain where they are looked
+// for and that the script does not make them.
+func (p *pass) scriptFiles(t *dsl.Task, s *script) {
+	if p.disk.root == nil || t.RunsOn.Set() {
+		return
+	}
+	f := &fileFinder{pass: p, task: t, script: s, functions: map[string]bool{}}
+	for _, stmt := range s.file.Stmts {
+		if f.statement(stmt); f.made == anything {
+			return
+		}
+	}
+}
+
+type fileFinder struct {
+	*pass
+	task      *dsl.Task
+	script    *script
+	made      made
+	functions map[string]bool // of the script: what they do was looked at where they are declared
+}
+
+// statement looks at a statement that is carried out if those before it
+// succeeded, and notes what it may make.
+func (f *fileFinder) statement(s *syntax.Stmt) {
+	if s.Negated || s.Background {
+		f.note(s)
+		return
+	}
+	f.inputs(s)
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.OrStmt && !endsScript(c.Y) {
+			f.note(s)
+			return
+		}
+		f.statement(c.X)
+		if c.Op == syntax.OrStmt {
+			f.note(c.Y)
+		} else if f.made != anything {
+			f.statement(c.Y)
+		}
+	case *syntax.CallExpr:
+		f.call(c)
+		f.note(s)
+	default:
+		f.note(s)
+	}
+}
+
+// endsScript tells whether a statement only ends the script: what stands before it and
+// || must not fail.
+func endsScript(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) > 0 && slices.Contains([]string{"exit", "return", "false"}, c.Args[0].Lit())
+}
+
+// call looks for the files that a command needs.
+func (f *fileFinder) call(c *syntax.CallExpr) {
+	if len(c.Args) == 0 {
+		return
+	}
+	words := literals(c)
+	list := needed(words)
+	if len(words) > 1 && strings.Contains(words[1], "/") && (words[0] == "." || words[0] == "source") {
+		list = []need{{1, toRun}}
+	}
+	for _, n := range list {
+		f.need(n, words[n.word], c.Args[n.word])
+	}
+}
+
+// inputs looks for the files that a statement reads.
+func (f *fileFinder) inputs(s *syntax.Stmt) {
+	for _, r := range s.Redirs {
+		if name, ok := literal(r.Word); ok && r.Op == syntax.RdrIn && f.mentionedOnce(name) {
+			f.need(need{what: toRead}, name, r.Word)
+		}
+	}
+}
+
+// mentionedOnce tells whether a file is named nowhere else, where it might be
+// made for the next run.
+func (f *fileFinder) mentionedOnce(name string) bool {
+	return bytes.Count(f.Source.Text, []byte(path.Base(name))) == 1
+}
+
+func (f *fileFinder) need(n need, name string, w *syntax.Word) {
+	from, to := int(w.Pos().Offset()), int(w.End().Offset())
+	if name == "" || n.what == toRead && path.IsAbs(name) || strings.Contains(f.script.text[:from], path.Base(name)) {
+		return // it may have been made or asked for, or is the machine's
+	}
+	f.needProgram(f.task, n, name, f.made == nothing && first(f.task), func(hint, message string) {
+		f.within("missing-file", f.task.Run, from, to-from, hint, "%s", message)
+	})
+}
+
+// note adds what a part of the script may make, or where it may go.
+func (f *fileFinder) note(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			f.functions[n.Name.Value] = true
+		case *syntax.Redirect:
+			if _, ok := literal(n.Word); !ok && n.Op != syntax.RdrIn && n.Hdoc == nil {
+				f.made = max(f.made, data)
+			}
+		case *syntax.CallExpr:
+			f.made = max(f.made, f.effect(literals(n)))
+		}
+		return true
+	})
+}
+
+func (f *fileFinder) effect(words []string) made {
+	switch {
+	case len(words) == 0 || f.functions[words[0]]:
+		return nothing
+	case slices.Contains(quietCommands, words[0]):
+		if slices.Contains(words, "") && slices.Contains([]string{"tee", "touch", "mkdir"}, words[0]) {
+			return data
+		}
+		return nothing
+	case words[0] != "" && programFile(words) >= 0:
+		return data
+	}
+	return anything
+}
+
+// literals gives the words of a command, as far as they are written out, and an
+// empty one for each that is not.
+func literals(c *syntax.CallExpr) []string {
+	words := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		if text, ok := literal(w); ok {
+			words[i] = text
+		}
+	}
+	return words
+}
+
+// literal gives the text of a word that nothing is expanded in.
+func literal(w *syntax.Word) (string, bool) {
+	var b strings.Builder
+	for _, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			if strings.ContainsAny(part.Value, "\\*?[~{") {
+				return "", false
+			}
+			b.WriteString(part.Value)
+		case *syntax.SglQuoted:
+			b.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			inner, ok := literal(&syntax.Word{Parts: part.Parts})
+			if !ok {
+				return "", false
+			}
+			b.WriteString(inner)
+		default:
+			return "", false
+		}
+	}
+	text := b.String()
+	return text, !strings.Contains(text, "____")
+}
