@@ -44,6 +44,8 @@ func (s *Source) guard() (bad *Diagnostic, odd bool) {
 				"save the file as UTF-8; it may be in Latin-1 or another older encoding"), odd
 		case r == nextLine || r == lineSeparator || r == paragraphSeparator:
 			odd = true
+		case isOddBlank(r) && s.indentsKey(i):
+			return s.badCharacter(i, oddBlankMessage(r), oddBlankHint), odd
 		case isControl(r):
 			return s.badCharacter(i, fmt.Sprintf("control character %U", r),
 				`remove it; within double quotes it can be written as an escape such as "\x1b"`), odd

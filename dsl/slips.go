@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // explain finds the words for a problem by those of the YAML parser.
@@ -64,10 +65,17 @@ func (x *slip) noKey(at int) bool {
 			"indent it like the lines of the block, or add the colon")
 	case bytes.HasPrefix(word, []byte("-")):
 		return x.say(at, at+len(word), "no blank after the dash", `an item of a list begins with "- "`)
+	case i > 0 && i < len(word)-1 && isOddBlank(firstRune(word[i+1:])):
+		return x.say(at+i+1, 0, "what follows the colon looks like a blank, but is none", oddBlankHint)
 	case i > 0 && i < len(word)-1:
 		return x.say(at, at+len(word), "no blank after the colon", fmt.Sprintf("write %q", clip(string(word[:i+1])+" "+string(line[i+1:]), 40)))
 	}
 	return x.say(at, at+len(bytes.TrimRight(line, " \t")), "no colon after the key", fmt.Sprintf("write %q", clip(string(word)+":", 40)))
+}
+
+func firstRune(text []byte) rune {
+	r, _ := utf8.DecodeRune(text)
+	return r
 }
 
 // outOfPlace: something stands where a key or an item should.
@@ -84,6 +92,8 @@ func (x *slip) outOfPlace() bool {
 		return x.say(x.at, 0, "text behind the closing quote", "put the whole text into quotes; within them, write a quote twice in '…', and as \\\" in \"…\"")
 	case begin < x.at:
 		return x.say(x.at, 0, "unexpected "+x.char(x.at), "put a text that begins with it into quotes")
+	case x.misplaced():
+		return true
 	case c == '-' && isBlank(text[min(x.at+1, len(text)-1)]):
 		return x.say(x.at, 0, "an item of a list among the keys of a map", "indent it like the other items, or move it into a list")
 	}
@@ -107,17 +117,13 @@ func (x *slip) columns(column int) string {
 			above = c
 		}
 	}
-	blanks := fmt.Sprintf("%d blanks", column)
-	if column == 1 {
-		blanks = "1 blank"
-	}
 	switch {
 	case deeper < 0:
-		return blanks
+		return blanks(column)
 	case above < 0:
-		return fmt.Sprintf("%s, the lines above have %d", blanks, deeper)
+		return fmt.Sprintf("%s, the lines above have %d", blanks(column), deeper)
 	}
-	return fmt.Sprintf("%s, the lines above have %d or %d", blanks, deeper, above)
+	return fmt.Sprintf("%s, the lines above have %d or %d", blanks(column), deeper, above)
 }
 
 func (x *slip) badStart() bool {

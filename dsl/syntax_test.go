@@ -63,9 +63,27 @@ func TestSyntaxIsReportedAtTheSlip(t *testing.T) {
 		{"a future version of YAML", "%YAML 2.0\n---\nname: a\n", Pos{1, 1}, "version of YAML"},
 		{"a tag without an end", head + "  a:\n    run: !<x\n", Pos{4, 13}, "'>'"},
 		{"a second document with a slip", head + "  a: {run: x}\n---\nb: [\n", Pos{5, 4}, `"[" is never closed`},
+		{"a task in the first column", head + "  a:\n    run: x\nb:\n    run: y\n  c:\n    run: z\n", Pos{5, 1}, "0 blanks, its neighbours have 2"},
+		{"the first task in the first column", head + "a:\n    run: x\n  b:\n    run: y\n", Pos{3, 1}, "0 blanks, its neighbours have 2"},
+		{"a key of the workflow is no task in the first column", head + "  a:\n    run: x\ndefaults:\n    timeout: 5m\n  env: {A: b}\n", Pos{7, 3}, "2 blanks"},
+		{"the first of three tasks too deep", head + "   a:\n    run: x\n  b:\n    run: y\n  c:\n    run: z\n", Pos{3, 4}, "3 blanks, its neighbours have 2"},
+		{"the first of two tasks too deep, by an odd number", head + "   a:\n     run: x\n  b:\n    run: y\n", Pos{3, 4}, "3 blanks, its neighbours have 2"},
+		{"the first of three tasks not deep enough", head + " a:\n    run: x\n  b:\n    run: y\n  c:\n    run: z\n", Pos{3, 2}, "1 blank, its neighbours have 2"},
+		{"tasks begun as a list", head + "  - a:\n    run: x\n  b:\n    run: y\n", Pos{3, 3}, "but the lines below are keys"},
+		{"tasks gone on with as a list", head + "  a:\n    run: x\n  - b:\n    run: y\n", Pos{5, 3}, "among the keys of a map"},
+		{"a block of text in the first column", head + "  a:\n    timeout: 5m\nrun: |\n      x\n  b:\n    run: y\n", Pos{5, 1}, "0 blanks, its neighbours have 2"},
+		{"a quote closed by one in the middle of a line", "name: \"a\ncron: \"1 2 * * *\"\ntasks:\n  a:\n    run: x \"y\"\n", Pos{1, 7}, "closed only in line 2"},
+		{"a quote closed by another, and a slip after that", "name: \"a\ntasks:\n  a:\n    run: ./x \"$Y\"\n    timeout: 5m\n", Pos{1, 7}, "closed only in line 4"},
+		{"no colon above a comment", "name a\n# note\ntasks:\n  a: {run: x}\n", Pos{1, 1}, "no colon"},
+		{"a no-break space before a key", head + "  a:\n   \u00a0run: x\n", Pos{4, 4}, "no-break space (U+00A0)"},
+		{"no-break spaces before a task", head + "  a: {run: x}\n\u00a0\u00a0b: {run: y}\n", Pos{4, 1}, "no-break space"},
+		{"a no-break space at the beginning", "\u00a0name: a\ntasks: {a: {run: x}}\n", Pos{1, 1}, "no-break space"},
+		{"a no-break space before a key that is too deep", head + "  a:\n    run: x\n    \u00a0timeout: 5m\n", Pos{5, 5}, "no-break space"},
+		{"a wide space before a key", head + "\u3000a: {run: x}\n", Pos{3, 1}, "no blank (U+3000)"},
+		{"a no-break space behind a colon", head + "  a:\n    run:\u00a0x\n    timeout: 5m\n", Pos{4, 9}, "looks like a blank"},
 		{"letters of other scripts before the slip", "description: größe und 漢字: x\n", Pos{1, 26}, "without quotes"},
 	} {
-		for end, name := range map[string]string{"\n": "", "\r\n": " with CRLF"} {
+		for end, name := range map[string]string{"\n": "", "\r\n": " with CRLF", "\r": " with CR"} {
 			t.Run(c.name+name, func(t *testing.T) {
 				w, ds := Parse("f.yaml", []byte(strings.ReplaceAll(c.text, "\n", end)))
 				if w != nil || len(ds) != 1 || ds[0].Rule != "syntax" || ds[0].Severity != Error {
@@ -94,6 +112,8 @@ func TestYAMLThatIsNoSlip(t *testing.T) {
 		{"a version of YAML", "%YAML 1.2\n---\n" + tasks},
 		{"an older version of YAML", "# first\n%YAML 1.1\n---\n" + tasks},
 		{"the marks of one document", "---\n" + tasks + "...\n"},
+		{"no-break spaces in texts", "description: a\u00a0b\nx-a: |\n  \u00a0c: d\nx-b: \"\n  \u00a0e: f\"\n" + tasks},
+		{"quotes over several lines that look like keys", "x-a: \"b\n  c: d\n  - e\"\n" + tasks},
 		{"an anchor that is defined again", "x-a: &r 1\nx-b: &r 2\ntasks: {a: {run: x, retry: *r}}\n"},
 		{"an anchor that holds itself and is not used", "x-a: &a [*a]\n" + tasks},
 		{"no line end at the end", "tasks: {t: {run: x}}"},
