@@ -14,7 +14,9 @@ import (
 // a pipe, and those that pass on what they are given, further on.
 var (
 	sayers  = strings.Fields("echo printf true : yes pwd seq date hostname uname whoami id set export readonly ps df free uptime nproc return exit shift break continue read local")
-	filters = strings.Fields("awk cat column cut fmt fold grep egrep fgrep head nl paste rev sed sort tac tail tee tr uniq wc")
+	filters = strings.Fields("awk cat cksum column cut expand fmt fold gawk grep egrep fgrep head md5sum nl od paste rev sed sha1sum sha256sum sha512sum sort tac tail tee tr uniq wc xxd")
+	// and these, unless they are given something to look at
+	lookers = strings.Fields("cat dmesg env jobs locale ls w who")
 )
 
 // unseenFailures reports pipes in which a command may fail without anybody
@@ -39,8 +41,11 @@ func (p *pass) unseenFailures(t *dsl.Task, s *script) {
 	f.look(s.file)
 	for _, c := range f.found {
 		from, to := c.at.Offset(), c.end.Offset()
-		p.within("unseen-failure", t.Run, int(from), int(to-from),
-			`set "shell: bash", which notices it, or write to a file that the next command reads`,
+		hint := `set "shell: bash", which notices it, or write to a file that the next command reads`
+		if c.cutOff { // then bash would take that for a failure as well
+			hint = `write to a file that the next command reads`
+		}
+		p.within("unseen-failure", t.Run, int(from), int(to-from), hint,
 			"if %s here, nobody notices: sh looks only at the last command of a pipe", c.fault)
 	}
 }
@@ -57,6 +62,7 @@ type pipes struct {
 type command struct {
 	fault   string // how, as half a sentence
 	at, end syntax.Pos
+	cutOff  bool // a later command of the pipe ends before it has read everything
 }
 
 func setsPipefail(c *syntax.CallExpr) bool {
@@ -80,6 +86,8 @@ func (f *pipes) look(n syntax.Node) {
 			return false
 		case *syntax.Stmt:
 			return !n.Negated && !n.Background
+		case *syntax.CallExpr: // what is compared shows whether it failed
+			return len(n.Args) == 0 || n.Args[0].Lit() != "[" && n.Args[0].Lit() != "test"
 		case *syntax.BinaryCmd:
 			switch {
 			case n.Op == syntax.OrStmt && harmless(n.Y):
@@ -113,10 +121,11 @@ func (f *pipes) pipe(b *syntax.BinaryCmd) {
 		b = left
 	}
 	slices.Reverse(stages)
-	told := false
+	told := asks(stages[len(stages)-1])
 	for i, s := range stages {
 		if i < len(stages)-1 && !told {
 			if c, ok := f.mayFail(s, i == 0); ok {
+				c.cutOff = slices.ContainsFunc(stages[i+1:], endsEarly)
 				f.found, told = append(f.found, c), true
 			}
 		}
@@ -128,14 +137,14 @@ func (f *pipes) pipe(b *syntax.BinaryCmd) {
 func (f *pipes) mayFail(s *syntax.Stmt, first bool) (command, bool) {
 	for _, r := range s.Redirs {
 		if r.Op == syntax.RdrIn && r.Word.Lit() != "/dev/null" {
-			return command{"this file is missing", r.Pos(), r.End()}, true
+			return command{fault: "this file is missing", at: r.Pos(), end: r.End()}, true
 		}
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		return f.call(s, c, first)
 	case *syntax.BinaryCmd:
-		if c.Op == syntax.OrStmt && harmless(c.Y) {
+		if c.Op == syntax.OrStmt && !endsScript(c.Y) { // something is done about it
 			return command{}, false
 		}
 		if x, ok := f.mayFail(c.X, first); ok {
@@ -167,12 +176,52 @@ func (f *pipes) mayFail(s *syntax.Stmt, first bool) (command, bool) {
 }
 
 func (f *pipes) anyMayFail(stmts []*syntax.Stmt, first bool) (command, bool) {
-	for _, s := range stmts {
+	for i, s := range stmts {
+		if i+1 < len(stmts) && asksStatus(stmts[i+1]) {
+			continue
+		}
 		if c, ok := f.mayFail(s, first); ok {
 			return c, true
 		}
 	}
 	return command{}, false
+}
+
+// asksStatus tells whether a statement looks at the status of the one before.
+func asksStatus(s *syntax.Stmt) bool {
+	asks := false
+	syntax.Walk(s, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "?" {
+			asks = true
+		}
+		return !asks
+	})
+	return asks
+}
+
+// asks tells whether a pipe ends in a question: where there is no answer, none
+// is found.
+func asks(s *syntax.Stmt) bool {
+	words := wordsOf(s)
+	if len(words) == 0 || !slices.Contains([]string{"grep", "egrep", "fgrep"}, words[0]) {
+		return false
+	}
+	return slices.ContainsFunc(words[1:], func(w string) bool {
+		return w == "--quiet" || w == "--silent" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, "q")
+	})
+}
+
+// endsEarly tells whether a command may end before it has read everything.
+func endsEarly(s *syntax.Stmt) bool {
+	words := wordsOf(s)
+	return len(words) > 0 && words[0] == "head"
+}
+
+func wordsOf(s *syntax.Stmt) []string {
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok {
+		return literals(c)
+	}
+	return nil
 }
 
 // call tells whether a command with its arguments may fail.
@@ -186,7 +235,7 @@ func (f *pipes) call(s *syntax.Stmt, c *syntax.CallExpr, first bool) (command, b
 		return command{}, false
 	case !first && slices.Contains(filters, name):
 		return command{}, false
-	case name == "cat" && len(c.Args) == 1: // of a here-document, or of nothing
+	case len(c.Args) == 1 && slices.Contains(lookers, name):
 		return command{}, false
 	case slices.Contains(filters, name) && slices.ContainsFunc(c.Args, func(w *syntax.Word) bool { return strings.HasPrefix(w.Lit(), "/dev/") }):
 		return command{}, false
@@ -206,7 +255,7 @@ func (f *pipes) call(s *syntax.Stmt, c *syntax.CallExpr, first bool) (command, b
 	if name != "" {
 		fault = strconv.Quote(name) + " fails"
 	}
-	return command{fault, c.Args[0].Pos(), c.Args[len(c.Args)-1].End()}, true
+	return command{fault: fault, at: c.Args[0].Pos(), end: c.Args[len(c.Args)-1].End()}, true
 }
 
 // harmless tells whether a statement only says something: what stands before it

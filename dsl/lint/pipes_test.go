@@ -26,6 +26,23 @@ func TestUnseenFailure(t *testing.T) {
 		{"in a list", "get | tee log && echo done", "get"},
 		{"behind a command in the environment", "env A=1 get | sort", "env A=1 get"},
 
+		{"cut off by head", "get | head -1", "get"},
+		{"grep that counts", "get | grep -c x", "get"},
+		{"a group that ends the script, in a process of its own", "{ get || exit 1; } | tee log", "get"},
+		{"a list of files that may be missing", "ls *.csv | wc -l", "ls *.csv"},
+
+		{"a question", "get | grep -q x", ""},
+		{"a question with more flags", "get | sort | grep -Eqi 'x|y'", ""},
+		{"a question before a command", "get | grep --quiet x && echo", ""},
+		{"a process in a condition", "if [ \"$(get | wc -l)\" -gt 3 ]; then echo; fi", ""},
+		{"a process that is compared", "[ \"$(get | cut -c1)\" = x ]\ntest \"$(get | wc -l)\" -gt 0", ""},
+		{"a condition of elif and until", "if false; then echo; elif get | wc; then echo; fi\nuntil get | wc; do sleep 1; done", ""},
+		{"a status that is kept", "{ get; echo $? > status; } | tee log\nexit \"$(cat status)\"", ""},
+		{"a failure that is kept", "{ get || touch failed; } | tee log", ""},
+		{"what is there in any case", "ls | wc -l\nenv | sort\ndmesg | tail", ""},
+		{"sums of what is said", "printf a | sha256sum | cut -c1-8", ""},
+		{"a list that may fail", "{ get | tee log; } || true", ""},
+		{"a substitution that may fail", "n=$(get | wc -l) || true", ""},
 		{"something said", "echo a | sort", ""},
 		{"said by a function", "f() { echo a; }\nf | sort", ""},
 		{"a function that calls itself", "f() { f; }\nf | sort", ""},
@@ -68,6 +85,15 @@ func TestUnseenFailureDependsOnTheShell(t *testing.T) {
 		got := check(fmt.Sprintf("tasks:\n  t: {run: 'get | sort', shell: %s}\n", shell), Options{})
 		if (len(got) > 0) != want {
 			t.Errorf("%s: got %q", shell, got)
+		}
+	}
+}
+
+func TestBashIsNoRemedyForWhatIsCutOff(t *testing.T) {
+	for run, bash := range map[string]bool{"get | head -1": false, "get | sort | head -1": false, "get | sort": true} {
+		ds := diagnose("timeout: 1h\ntasks:\n  t: {run: '"+run+"'}\n", Options{})
+		if len(ds) != 1 || strings.Contains(ds[0].Hint, "bash") != bash {
+			t.Errorf("%s: got\n%s", run, places(ds))
 		}
 	}
 }
