@@ -47,6 +47,7 @@ var severities = []struct {
 	{"unused-param", dsl.Warning},
 	{"shell-syntax", dsl.Error},
 	{"bash-only", dsl.Warning},
+	{"altered-script", dsl.Warning},
 	{"unseen-failure", dsl.Warning},
 	{"missing-file", dsl.Warning},
 	{"duplicate-workflow", dsl.Error},

@@ -42,10 +42,13 @@ func (p *pass) script(t *dsl.Task) {
 	if t.Kind != dsl.KindRun || !t.Run.Set() {
 		return
 	}
+	p.cutOff(t)
 	s := p.parse(t, true)
 	if s == nil {
 		return
 	}
+	p.altered(t, s)
+	p.optionForCommand(t, s)
 	if lang, _ := dialect(t.Shell); lang == syntax.LangPOSIX {
 		p.bashisms(t, s)
 	}
@@ -121,6 +124,9 @@ func overwritten(text string) string {
 // badSyntax reports the place at which a script could not be read: of one for
 // sh that bash can read, what only bash has.
 func (p *pass) badSyntax(t *dsl.Task, lang syntax.LangVariant, s *script, err error) {
+	if p.joinedBadly(t, lang, s) {
+		return
+	}
 	if lang == syntax.LangPOSIX {
 		if s.file, _ = p.parser(syntax.LangBash).Parse(strings.NewReader(s.text), ""); s.file != nil {
 			found := bashismsOf(s, p.definedFor(t))
@@ -147,6 +153,27 @@ func (p *pass) badSyntax(t *dsl.Task, lang syntax.LangVariant, s *script, err er
 		}
 		p.within("shell-syntax", t.Run, from, width, hint, "the script cannot be read: %s", message)
 	}
+}
+
+// optionForCommand reports a line that begins with an option: the line above
+// should have ended with a backslash.
+func (p *pass) optionForCommand(t *dsl.Task, s *script) {
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		c, ok := n.(*syntax.CallExpr)
+		if !ok || len(c.Args) == 0 || !strings.HasPrefix(c.Args[0].Lit(), "-") {
+			return true
+		}
+		from, to := int(c.Args[0].Pos().Offset()), int(c.Args[0].End().Offset())
+		if from == 0 || strings.TrimRight(s.text[:from], " \t") == "" || !strings.HasSuffix(strings.TrimRight(s.text[:from], " \t"), "\n") {
+			return true
+		}
+		hint := "end the line above with a backslash"
+		if p.Source.IsFolded(t.Run.Pos) {
+			hint = "indent its lines alike: YAML joins no line that is indented more than the others"
+		}
+		p.within("shell-syntax", t.Run, from, to-from, hint, "%q is no command, and stands in a line of its own", c.Args[0].Lit())
+		return false
+	})
 }
 
 // openQuote gives where the quote is that is not closed. The parser notices at
