@@ -46,6 +46,14 @@ func table(t *testing.T, p *page, mark string) (rows [][]string, from, to int) {
 	return rows, from, to
 }
 
+// write writes the page as its lines are now.
+func (p *page) write(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(p.path, []byte(strings.Join(p.lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 var quoted = regexp.MustCompile("`([^`]+)`")
 
 // words gives what stands in backquotes.
@@ -76,9 +84,16 @@ func TestEveryKeyIsInTheTableOfItsMappingAndNoOther(t *testing.T) {
 	}
 	for mapping, keys := range dsl.Keys() {
 		marks--
-		rows, _, _ := table(t, p, "keys of "+mapping)
+		rows, from, to := table(t, p, "keys of "+mapping)
+		if *update {
+			slices.SortStableFunc(p.lines[from:to], func(a, b string) int {
+				return slices.Index(keys, words(a)[0]) - slices.Index(keys, words(b)[0])
+			})
+			p.write(t)
+			rows, _, _ = table(t, p, "keys of "+mapping)
+		}
 		if got := firstWords(rows); !slices.Equal(got, keys) {
-			t.Errorf("the keys of %s are\n%q, but the page has\n%q", mapping, keys, got)
+			t.Errorf("the keys of %s are\n%q, but the page has\n%q (-update puts them into this order)", mapping, keys, got)
 		}
 	}
 	if marks != 0 {
@@ -202,9 +217,7 @@ func TestTheFunctionsAreThoseOfTheLanguage(t *testing.T) {
 		return
 	}
 	p.lines = slices.Concat(p.lines[:from], want, p.lines[to:])
-	if err := os.WriteFile(language, []byte(strings.Join(p.lines, "\n")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	p.write(t)
 }
 
 // evaluated gives the value of an expression as a text, or what is wrong.

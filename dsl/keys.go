@@ -9,7 +9,8 @@ import (
 
 const workflowTitle = "the workflow"
 
-// workflowKeys are the keys at the top of a file.
+// workflowKeys are the keys at the top of a file, in the order in which `ax fmt`
+// lays them out.
 var workflowKeys = &table[Workflow]{workflowTitle, "a map with the keys of a workflow", []key[Workflow]{
 	{"name", func(v val, w *Workflow) {
 		v.p.named = true
@@ -18,6 +19,7 @@ var workflowKeys = &table[Workflow]{workflowTitle, "a map with the keys of a wor
 	{"description", func(v val, w *Workflow) { w.Description = v.str() }},
 	{"owner", func(v val, w *Workflow) { w.Owner = v.str() }},
 	{"tags", func(v val, w *Workflow) { w.Tags = list(v, "a list of texts", val.filled) }},
+	{"disabled", func(v val, w *Workflow) { w.Disabled = v.boolean() }},
 
 	{"cron", func(v val, w *Workflow) { w.Schedules = append(w.Schedules, v.crons()...) }},
 	{"every", func(v val, w *Workflow) { w.Schedules = append(w.Schedules, v.every()...) }},
@@ -40,15 +42,15 @@ var workflowKeys = &table[Workflow]{workflowTitle, "a map with the keys of a wor
 	{"defaults", func(v val, w *Workflow) { read(v, defaultsKeys, &w.Defaults) }},
 	{"max_parallel", func(v val, w *Workflow) { w.MaxParallel = v.integer(1, maxInt) }},
 	{"timeout", func(v val, w *Workflow) { w.Timeout = v.duration(1) }},
+	{"expect_within", func(v val, w *Workflow) { w.ExpectWithin = v.duration(1) }},
 	{"priority", func(v val, w *Workflow) { w.Priority = v.integer(0, 9) }},
+	{"retention", func(v val, w *Workflow) { w.Retention = v.retention() }},
+
 	{"on_failure", func(v val, w *Workflow) { w.OnFailure = v.ids() }},
 	{"on_success", func(v val, w *Workflow) { w.OnSuccess = v.ids() }},
 	{"on_finish", func(v val, w *Workflow) { w.OnFinish = v.ids() }},
-
-	{"retention", func(v val, w *Workflow) { w.Retention = v.retention() }},
-	{"disabled", func(v val, w *Workflow) { w.Disabled = v.boolean() }},
-	{"expect_within", func(v val, w *Workflow) { w.ExpectWithin = v.duration(1) }},
 	{"notify", func(v val, w *Workflow) { w.Notify = v.notify() }},
+
 	{"tasks", func(v val, w *Workflow) { w.Tasks = v.tasks() }},
 }}
 

@@ -9,8 +9,23 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// taskKeys are the keys of a task.
+// taskKeys are the keys of a task, in the order in which `ax fmt` lays them out:
+// what it is and what starts it, how and what it does, what comes of it.
 var taskKeys = &table[Task]{"a task", "a map with the keys of a task", []key[Task]{
+	{"description", func(v val, t *Task) { t.Description = v.str() }},
+	{"disabled", func(v val, t *Task) { t.Disabled = v.boolean() }},
+
+	{"cron", func(v val, t *Task) { t.Schedules = append(t.Schedules, v.crons()...) }},
+	{"every", func(v val, t *Task) { t.Schedules = append(t.Schedules, v.every()...) }},
+	{"depends_on", func(v val, t *Task) { t.DependsOn = v.dependencies() }},
+	{"join", func(v val, t *Task) { t.Join = oneOf(v, joins) }},
+	{"when", func(v val, t *Task) { t.When = v.filled() }},
+	{"foreach", func(v val, t *Task) { t.Foreach = v.foreach() }},
+
+	{"workdir", func(v val, t *Task) { t.Workdir = v.filled() }},
+	{"shell", func(v val, t *Task) { t.Shell = v.shell() }},
+	{"env", func(v val, t *Task) { t.Env = v.env() }},
+
 	{"run", func(v val, t *Task) { t.Run = v.filled() }},
 	{"command", func(v val, t *Task) { t.Command = v.command() }},
 	{"sql", func(v val, t *Task) { t.SQL = v.sql() }},
@@ -20,30 +35,18 @@ var taskKeys = &table[Task]{"a task", "a map with the keys of a task", []key[Tas
 	{"call", func(v val, t *Task) { t.Call = v.call() }},
 	{"with", func(v val, t *Task) { t.With = v.free(true) }},
 
-	{"depends_on", func(v val, t *Task) { t.DependsOn = v.dependencies() }},
-	{"join", func(v val, t *Task) { t.Join = oneOf(v, joins) }},
-	{"on_failure", func(v val, t *Task) { t.OnFailure = v.ids() }},
-	{"when", func(v val, t *Task) { t.When = v.filled() }},
-
 	{"retry", func(v val, t *Task) { t.Retry = v.retry() }},
 	{"timeout", func(v val, t *Task) { t.Timeout = v.duration(1) }},
 	{"kill_after", func(v val, t *Task) { t.KillAfter = v.duration(0) }},
-	{"cron", func(v val, t *Task) { t.Schedules = append(t.Schedules, v.crons()...) }},
-	{"every", func(v val, t *Task) { t.Schedules = append(t.Schedules, v.every()...) }},
-	{"foreach", func(v val, t *Task) { t.Foreach = v.foreach() }},
-	{"allow_failure", func(v val, t *Task) { t.AllowFailure = v.boolean() }},
 	{"success_codes", func(v val, t *Task) { t.SuccessCodes = v.exitCodes() }},
 	{"skip_codes", func(v val, t *Task) { t.SkipCodes = v.exitCodes() }},
+	{"allow_failure", func(v val, t *Task) { t.AllowFailure = v.boolean() }},
 
-	{"env", func(v val, t *Task) { t.Env = v.env() }},
-	{"workdir", func(v val, t *Task) { t.Workdir = v.filled() }},
-	{"shell", func(v val, t *Task) { t.Shell = v.shell() }},
 	{"pool", func(v val, t *Task) { t.Pool = v.pool() }},
 	{"runs_on", func(v val, t *Task) { t.RunsOn = v.filled() }},
 	{"priority", func(v val, t *Task) { t.Priority = v.integer(0, 9) }},
 	{"recovery", func(v val, t *Task) { t.Recovery = oneOf(v, recoveries) }},
-	{"disabled", func(v val, t *Task) { t.Disabled = v.boolean() }},
-	{"description", func(v val, t *Task) { t.Description = v.str() }},
+	{"on_failure", func(v val, t *Task) { t.OnFailure = v.ids() }},
 }}
 
 var (

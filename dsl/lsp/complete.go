@@ -67,8 +67,9 @@ func (o *offers) add(x offer) {
 	o.list.Items = append(o.list.Items, item)
 }
 
-// keys offers the keys that the map does not have yet. Of those that exclude
-// each other none is offered where one is there.
+// keys offers the keys that the map does not have yet, first those that it
+// cannot do without. Of those that exclude each other none is offered where one
+// is there.
 func (o *offers) keys() {
 	if !o.key {
 		return
@@ -82,7 +83,8 @@ func (o *offers) keys() {
 	}
 	m := mappings()[o.shape.Mapping]
 	chosen := slices.ContainsFunc(m.OneOf, func(k string) bool { return slices.Contains(o.have, k) })
-	for _, key := range m.Keys {
+	needed := slices.Concat(m.OneOf, m.Required)
+	for _, key := range slices.Concat(needed, without(m.Keys, needed)) {
 		if slices.Contains(o.have, key) && !o.colon || chosen && !o.colon && slices.Contains(m.OneOf, key) {
 			continue
 		}
@@ -92,6 +94,11 @@ func (o *offers) keys() {
 		}
 		o.add(x)
 	}
+}
+
+// without gives the words of a list that another does not have.
+func without(all, not []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(w string) bool { return slices.Contains(not, w) })
 }
 
 // values offers the words that a key may have, task ids, and what else is short.
