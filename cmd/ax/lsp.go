@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/ax-scheduler/ax/dsl/lsp"
 	"github.com/ax-scheduler/ax/runtime/reload"
@@ -23,9 +25,15 @@ type, completion, hover, definitions, references and renaming. Editors start it;
 docs/editors.md for how.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f, ok := g.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+				fmt.Fprintln(g.stderr, "ax: waiting for an editor to speak; end with Ctrl-D")
+			}
 			err := lsp.Serve(cmd.Context(), &standardStreams{g.stdin, g.stdout}, lsp.Options{
 				Version: versionText(), About: schema.About, Workflows: g.workflows, Files: workflowFiles, Zone: time.Local,
 			})
+			if errors.Is(err, lsp.ErrNoMessage) {
+				err = fmt.Errorf("%w\nan editor starts ax lsp and speaks with it: docs/editors.md says how", err)
+			}
 			if err != nil {
 				return exit{exitFailed, err}
 			}

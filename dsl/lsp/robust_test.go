@@ -136,13 +136,24 @@ func TestNotificationsThatMeanNothingAreIgnored(t *testing.T) {
 }
 
 func TestAnEndWithoutShutdownIsAnError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := dial(t)
-		_ = w.conn.Close()
-		if err := <-w.ended; !errors.Is(err, ErrNoShutdown) {
-			t.Errorf("the connection ended: %v", err)
-		}
-	})
+	for sent, want := range map[string]error{
+		"":                          ErrNoMessage,
+		"lint\nlint nightly.yaml\n": ErrNoMessage,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}` + "\n":           ErrNoMessage,
+		"Content-Length: 2\r\n\r\n{}":                                                 ErrNoMessage,
+		"Content-Length: 100\r\n\r\n{":                                                ErrNoMessage,
+		"Content-Length: 33\r\n\r\n" + `{"jsonrpc":"2.0","method":"exit"}`:            ErrNoShutdown,
+		"Content-Length: 37\r\n\r\n" + `{"jsonrpc":"2.0","method":"anything"}` + "Co": ErrNoShutdown,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := dial(t)
+			w.raw(sent)
+			_ = w.conn.Close()
+			if err := <-w.ended; !errors.Is(err, want) {
+				t.Errorf("%q and an end: %v, not %v", sent, err, want)
+			}
+		})
+	}
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -47,12 +47,17 @@ type Options struct {
 // for a shutdown.
 var ErrNoShutdown = errors.New("the editor left without asking for a shutdown")
 
+// ErrNoMessage says that the connection ended before a message of the protocol
+// had come: it was no editor that spoke, but perhaps a shell.
+var ErrNoMessage = errors.New("no message of the Language Server Protocol came in")
+
 // Serve speaks with one client until that says exit, the connection ends or the
 // context does. No goroutine is left. The error is nil after an orderly end,
-// ErrNoShutdown, or that of the context.
+// ErrNoMessage, ErrNoShutdown, or that of the context.
 func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 	s := &server{o: o, docs: map[protocol.DocumentURI]*document{}, wake: make(chan struct{}, 1), known: map[string]known{}}
-	s.conn = jsonrpc2.NewConn(newStream(rw))
+	in := newStream(rw)
+	s.conn = jsonrpc2.NewConn(in)
 	working, rest := context.WithCancel(ctx)
 	var worker sync.WaitGroup
 	worker.Go(func() { s.keepChecking(working) })
@@ -69,6 +74,8 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case !in.heard:
+		return ErrNoMessage
 	}
 	return ErrNoShutdown
 }

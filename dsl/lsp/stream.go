@@ -22,9 +22,10 @@ const maxMessage = 128 << 20
 // Unlike that of the library, it goes on after a message that it cannot read:
 // the client is told, and the next one is read.
 type stream struct {
-	in   *bufio.Reader
-	rw   io.ReadWriteCloser
-	lock sync.Mutex // for writing: messages come from two goroutines
+	in    *bufio.Reader
+	heard bool // a message has been read; of the connection's goroutine
+	rw    io.ReadWriteCloser
+	lock  sync.Mutex // for writing: messages come from two goroutines
 }
 
 func newStream(rw io.ReadWriteCloser) *stream { return &stream{in: bufio.NewReader(rw), rw: rw} }
@@ -59,6 +60,7 @@ func (s *stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 			s.refuse(jsonrpc2.InvalidRequest, err.Error())
 			continue
 		}
+		s.heard = true
 		return m, size, nil
 	}
 }
