@@ -62,6 +62,9 @@ func refused(name string) *Error {
 	return badZone(name, suggestZone(name), "unknown time zone %s", quote(name))
 }
 
+// Zones lists the names of all time zones, sorted.
+func Zones() []string { return strings.Fields(zoneNames) }
+
 // suggestZone returns a hint for a name that is not on the list.
 func suggestZone(name string) string {
 	form := regexp.MustCompile(`^(?i:utc|gmt)?([+-])(\d\d?)(?::?00)?$`) // here, for it costs nothing where names are right
@@ -71,7 +74,7 @@ func suggestZone(name string) string {
 		}
 	}
 	typed := folded(name)
-	names := strings.Fields(zoneNames)
+	names := Zones()
 	keys := make([]string, len(names))
 	byKey := make(map[string]string, len(names))
 	for i, n := range names {
