@@ -129,7 +129,7 @@ func within(folder, path string) bool {
 
 var (
 	topKey   = lazily(`(?m)^(?:([A-Za-z_][\w-]*)|"([^"\n]*)"|'([^'\n]*)')\s*:(?:\s|$)`)
-	modeline = lazily(`(?m)^#\s*yaml-language-server:\s*\$schema=\S*workflow\.schema\.json`)
+	modeline = lazily(`(?m)^#\s*yaml-language-server:\s*\$schema=\S*(?:workflow\.schema|\.ax-schema)\.json`)
 )
 
 // lazily makes a pattern when it is first used: every start of ax would pay for

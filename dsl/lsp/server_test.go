@@ -165,3 +165,11 @@ func TestOtherYAMLIsLeftAlone(t *testing.T) {
 		}
 	})
 }
+
+func TestAFileThatNamesTheSchemaIsAWorkflowWhereverItLies(t *testing.T) {
+	session(t, nil, func(c *client) {
+		for _, name := range []string{"../schema/workflow.schema.json", ".ax-schema.json"} {
+			c.open("anywhere.yaml", "# yaml-language-server: $schema="+name+"\nservices: {}\n").says("services unknown-key", "services missing-key")
+		}
+	})
+}
