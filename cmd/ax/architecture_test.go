@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"dsl":              {},
 	"dsl/lint":         {"dag", "dsl", "dsl/cron", "dsl/expression"},
 	"dsl/format":       {"dsl"},
-	"dsl/lsp":          {"dag", "dsl", "dsl/cron", "dsl/expression", "dsl/lint"},
+	"dsl/lsp":          {"dag", "dsl", "dsl/cron", "dsl/expression", "dsl/format", "dsl/lint"},
 	"schema":           {"dsl"},
 	"docs":             {},
 	".ci/mutate":       {},

@@ -21,8 +21,8 @@ func lspCommand(g *globals) *cobra.Command {
 		Use:   "lsp",
 		Short: "speak with an editor (language server over standard input and output)",
 		Long: `Speak the Language Server Protocol over standard input and output: diagnostics as you
-type, completion, hover, definitions, references and renaming. Editors start it; see
-docs/editors.md for how.`,
+type, completion, hover, definitions, references, renaming and layout. Editors start it;
+see docs/editors.md for how.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f, ok := g.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {

@@ -1,10 +1,12 @@
 // Package lsp is a language server for workflow files: what `ax lint` says, as
-// it is typed, and completion, hover, definitions, references and renaming.
+// it is typed, and completion, hover, definitions, references, renaming and
+// layout.
 //
 // It reads what its client opens and, for rules that look at other files, the
 // folder around that. It must not write files or start anything, and it knows
 // no more of the language than the packages of dsl tell it: keys come from
-// dsl.Mappings, functions from package expression, diagnostics from dsl/lint.
+// dsl.Mappings, functions from package expression, diagnostics from dsl/lint,
+// the layout from dsl/format.
 //
 // Two goroutines share the open documents: that of the connection answers one
 // message after another, the other one checks texts once they have been left
@@ -154,6 +156,7 @@ var methods = map[string]func(*server, json.RawMessage) (any, error){
 	protocol.MethodTextDocumentPrepareRename:  with((*server).prepareRename),
 	protocol.MethodTextDocumentRename:         with((*server).rename),
 	protocol.MethodTextDocumentDocumentSymbol: with((*server).documentSymbol),
+	protocol.MethodTextDocumentFormatting:     with((*server).formatting),
 
 	protocol.MethodWorkspaceDidChangeWorkspaceFolders: with((*server).didChangeFolders),
 }
@@ -204,12 +207,13 @@ func (s *server) initialize(p *initializeParams) (any, error) {
 			TextDocumentSync: protocol.TextDocumentSyncOptions{
 				OpenClose: true, Change: protocol.TextDocumentSyncKindIncremental, Save: &protocol.SaveOptions{},
 			},
-			CompletionProvider:     &protocol.CompletionOptions{TriggerCharacters: []string{".", " ", "[", "{", ",", "@"}},
-			HoverProvider:          true,
-			DefinitionProvider:     true,
-			ReferencesProvider:     true,
-			DocumentSymbolProvider: true,
-			RenameProvider:         protocol.RenameOptions{PrepareProvider: true},
+			CompletionProvider:         &protocol.CompletionOptions{TriggerCharacters: []string{".", " ", "[", "{", ",", "@"}},
+			HoverProvider:              true,
+			DefinitionProvider:         true,
+			ReferencesProvider:         true,
+			DocumentSymbolProvider:     true,
+			DocumentFormattingProvider: true,
+			RenameProvider:             protocol.RenameOptions{PrepareProvider: true},
 			Workspace: &protocol.ServerCapabilitiesWorkspace{WorkspaceFolders: &protocol.ServerCapabilitiesWorkspaceFolders{
 				Supported: true, ChangeNotifications: true,
 			}},
