@@ -58,7 +58,7 @@ func (g *globals) complete(root *cobra.Command) {
 			switch words := choices[f.Name]; {
 			case words != nil:
 				do = cobra.FixedCompletions(named(words, f.Usage), cobra.ShellCompDirectiveNoFileComp)
-			case !ok:
+			case !ok, f.Name == "from" && !strings.Contains(f.Usage, "task"):
 				do = cobra.NoFileCompletions // a number or a time
 			}
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, begun(do)) // what the command has said itself stays
