@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ var taskEntries = []string{
 	"    shell: bash\n",
 	"    env:\n      B: 1 # second\n      A: 2\n",
 	"    # a script\n    run: |\n      # in the script\n      echo one\n\n        two   \n",
-	"    run: " + strings.Repeat("echo ", 5_000) + "\n",
+	"    run: " + strings.Repeat("echo ", 200) + "\n",
 	"    command: [echo,   'a', # flow\n      b]\n",
 	"    retry: {delay: 5s, max: 3}\n",
 	"    retry:\n      delay: 5s\n      # at most\n      max: 3\n",
@@ -129,5 +130,14 @@ func TestCommentsInOddPlacesAreKept(t *testing.T) {
 	})
 	if done < read*9/10 {
 		t.Errorf("only %d of %d files were laid out", done, read)
+	}
+}
+
+func TestAVeryLongLineStaysOne(t *testing.T) {
+	long := strings.Repeat("é 漢 x, ", 20_000)
+	text := "tasks:\n  a:\n    run: |\n      " + long + "\n    env: {A: '" + long + "', B: \"" + long + "\"}\n    description: x # " + long + "\n"
+	out, ok := check(t, []byte(text))
+	if !ok || bytes.Count(out, []byte("\n")) != strings.Count(text, "\n") {
+		t.Errorf("laid out %v, in %d lines", ok, bytes.Count(out, []byte("\n")))
 	}
 }
