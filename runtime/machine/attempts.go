@@ -10,11 +10,24 @@ import (
 	"github.com/ax-scheduler/ax/dsl"
 )
 
-func (r *Run) makeReady(t dag.Task) {
-	s := &r.tasks[t]
-	s.state, s.evaluating = Ready, false
-	s.readySeq = r.ready.push(t, r.priority(t), poolOf(r.spec(t)))
-	r.touch(t)
+// makeReady has a unit wait for a slot; an instance, for a place among those of
+// its task first.
+func (r *Run) makeReady(u Unit) {
+	s := r.work(u)
+	s.state, s.readySeq = Ready, r.ready.next()
+	r.touch(u)
+	if u.Instance == 0 {
+		r.queueUp(u)
+		return
+	}
+	each := r.tasks[u.Task].each
+	each.leave(s)
+	each.line = append(each.line, u.Instance)
+	r.admit(u.Task)
+}
+
+func (r *Run) queueUp(u Unit) {
+	r.ready.push(readyUnit{u, r.priority(u.Task), r.work(u).readySeq}, poolOf(r.spec(u.Task)))
 }
 
 func (r *Run) priority(t dag.Task) int {
@@ -32,48 +45,59 @@ func (r *Run) evaluated(e Evaluated, s *task) {
 	if !s.evaluating {
 		return
 	}
+	s.evaluating = false
 	switch {
 	case e.Error != "":
 		s.err = "when: " + e.Error
 		r.end(e.Task, Failed, ReasonCondition)
 	case e.Holds:
-		r.makeReady(e.Task)
+		r.enter(e.Task)
 	default:
 		s.err = "when is false"
 		r.end(e.Task, Skipped, ReasonCondition)
 	}
 }
 
-// CanStart tells whether AttemptStarted may be applied for a task now.
-func (r *Run) CanStart(t dag.Task) bool {
-	return r.tasks[t].state == Ready && (r.maxParallel == 0 || r.running < r.maxParallel)
+// CanStart tells whether AttemptStarted may be applied for a unit now.
+func (r *Run) CanStart(u Unit) bool {
+	return r.hasUnit(u) == nil && r.work(u).queued(u) && (r.maxParallel == 0 || r.running < r.maxParallel)
 }
 
-// Startable gives the ready task that should get the next slot: that of the
-// highest priority, the longest ready first. Tasks of a pool for which full is
+// queued tells whether a unit stands in the ready queue.
+func (s *work) queued(u Unit) bool { return s.state == Ready && (s.placed || u.Instance == 0) }
+
+// Startable gives the ready unit that should get the next slot: that of the
+// highest priority, the longest ready first. Those of a pool for which full is
 // true are passed over; full may be nil.
-func (r *Run) Startable(full func(pool string) bool) (dag.Task, bool) {
+func (r *Run) Startable(full func(pool string) bool) (Unit, bool) {
 	if r.maxParallel > 0 && r.running >= r.maxParallel {
-		return dag.None, false
+		return Unit{}, false
 	}
-	return r.ready.best(func(e readyTask) bool {
-		s := &r.tasks[e.task]
-		return s.state == Ready && s.readySeq == e.seq
-	}, full)
+	return r.ready.best(r.stands, full)
+}
+
+// WaitingFor gives the ready units of a pool, in no order.
+func (r *Run) WaitingFor(pool string) []Unit { return r.ready.waiting(pool, r.stands) }
+
+// stands tells whether an entry of the ready queue is still good.
+func (r *Run) stands(e readyUnit) bool {
+	s := r.work(e.unit)
+	return s.queued(e.unit) && s.readySeq == e.seq
 }
 
 func (r *Run) attemptStarted(e AttemptStarted) error {
-	if err := r.has(e.Task); err != nil {
+	u := Unit{e.Task, e.Instance}
+	if err := r.hasUnit(u); err != nil {
 		return err
 	}
-	s := &r.tasks[e.Task]
+	s := r.work(u)
 	switch {
 	case e.Attempt > 0 && e.Attempt <= s.attempt:
 		return nil // late or twice
-	case !r.CanStart(e.Task):
-		return fmt.Errorf("run %s: task %d cannot start now", r.id, e.Task)
+	case !r.CanStart(u):
+		return fmt.Errorf("run %s: task %s cannot start now", r.id, u)
 	case e.Attempt != s.attempt+1:
-		return fmt.Errorf("run %s: attempt %d of task %d after attempt %d", r.id, e.Attempt, e.Task, s.attempt)
+		return fmt.Errorf("run %s: attempt %d of task %s after attempt %d", r.id, e.Attempt, u, s.attempt)
 	}
 	s.state, s.reason, s.err, s.exit = Running, ReasonNone, "", nil
 	s.attempt, s.attemptAt = e.Attempt, r.at
@@ -81,25 +105,28 @@ func (r *Run) attemptStarted(e AttemptStarted) error {
 	if s.startedAt.IsZero() {
 		s.startedAt = r.at
 	}
+	if u.Instance != 0 {
+		r.instanceStarted(u.Task)
+	}
 	r.running++
-	r.touch(e.Task)
-	r.command(StartAttempt{e.Task, e.Attempt})
-	r.wakeForTimeout(e.Task)
+	r.touch(u)
+	r.command(StartAttempt{u.Task, u.Instance, e.Attempt})
+	r.wakeForTimeout(u)
 	return nil
 }
 
-func (r *Run) wakeForTimeout(t dag.Task) {
-	if d := r.spec(t).Timeout; d.Set() {
-		s := &r.tasks[t]
-		r.command(WakeAt{TimerAttempt, t, s.attempt, s.attemptAt.Add(d.V)})
+func (r *Run) wakeForTimeout(u Unit) {
+	if d := r.spec(u.Task).Timeout; d.Set() {
+		s := r.work(u)
+		r.command(WakeAt{TimerAttempt, u.Task, u.Instance, s.attempt, s.attemptAt.Add(d.V)})
 	}
 }
 
-func (r *Run) attemptEnded(e AttemptEnded, s *task) {
+func (r *Run) attemptEnded(e AttemptEnded, u Unit, s *work) {
 	if s.state != Running || s.attempt != e.Attempt {
 		return // late or twice
 	}
-	t, res := e.Task, e.Result
+	res := e.Result
 	r.running--
 	s.outputs, s.left = res.Outputs, res.Left
 	s.exit = nil
@@ -107,7 +134,7 @@ func (r *Run) attemptEnded(e AttemptEnded, s *task) {
 		code := res.ExitCode
 		s.exit = &code
 	}
-	state, reason, what := r.classify(t, res)
+	state, reason, what := r.classify(u, res)
 	switch state {
 	case Succeeded:
 		s.err = ""
@@ -117,20 +144,34 @@ func (r *Run) attemptEnded(e AttemptEnded, s *task) {
 		s.err = withLastLine(what, res.LastLine)
 	}
 	if reason == ReasonInterrupted {
-		r.interrupted(t)
+		r.interrupted(u)
 		return
 	}
 	s.cutOff = 0
-	if state == Failed && r.retries(t, reason, res) {
-		r.retry(t, reason)
+	if state == Failed && r.retries(u, reason, res) {
+		r.retry(u, reason)
 		return
 	}
-	r.end(t, state, reason)
+	r.finish(u, state, reason)
+}
+
+// finish brings a unit into a final state.
+func (r *Run) finish(u Unit, state TaskState, reason Reason) {
+	if u.Instance == 0 {
+		r.end(u.Task, state, reason)
+		return
+	}
+	r.endInstance(u, state, reason)
+	if r.tasks[u.Task].each.open == 0 {
+		r.sumUp(u.Task)
+		return
+	}
+	r.admit(u.Task)
 }
 
 // classify says what the end of an attempt means.
-func (r *Run) classify(t dag.Task, res Result) (TaskState, Reason, string) {
-	s, spec := &r.tasks[t], r.spec(t)
+func (r *Run) classify(u Unit, res Result) (TaskState, Reason, string) {
+	s, spec := r.work(u), r.spec(u.Task)
 	exited := res.Signal == "" && res.StartError == "" && res.Failure == ""
 	cut := res.Stopped || res.Interrupted // else it ended by itself before it could be stopped
 	switch {
@@ -206,23 +247,23 @@ func withLastLine(what, line string) string {
 
 // interrupted deals with an attempt that was cut off by no fault of its own: it
 // is not charged to retry.max, but neither is it tried for ever.
-func (r *Run) interrupted(t dag.Task) {
-	s := &r.tasks[t]
+func (r *Run) interrupted(u Unit) {
+	s := r.work(u)
 	s.cutOff++
 	s.tries--
-	if r.spec(t).Recovery.V == dsl.RecoveryFail || len(s.left) > 0 || s.cutOff >= maxInterruptions {
-		r.end(t, Failed, ReasonInterrupted)
+	if r.spec(u.Task).Recovery.V == dsl.RecoveryFail || len(s.left) > 0 || s.cutOff >= maxInterruptions {
+		r.finish(u, Failed, ReasonInterrupted)
 		return
 	}
 	s.reason = ReasonInterrupted
-	r.makeReady(t)
+	r.makeReady(u)
 }
 
 // retries tells whether a failed attempt is followed by another: never beside
 // what is left of it.
-func (r *Run) retries(t dag.Task, reason Reason, res Result) bool {
-	s, rt := &r.tasks[t], r.spec(t).Retry
-	if rt == nil || s.tries > rt.Max.V || res.NoRetry || len(res.Left) > 0 || reason == ReasonRunTimeout || r.stopped(t) {
+func (r *Run) retries(u Unit, reason Reason, res Result) bool {
+	s, rt := r.work(u), r.spec(u.Task).Retry
+	if rt == nil || s.tries > rt.Max.V || res.NoRetry || len(res.Left) > 0 || reason == ReasonRunTimeout || r.stopped(u.Task) {
 		return false
 	}
 	return len(rt.ExitCodes) == 0 || s.exit != nil && hasCode(rt.ExitCodes, *s.exit)
@@ -233,46 +274,50 @@ func (r *Run) stopped(t dag.Task) bool {
 	return r.cancels > 0 && !r.survivesCancel(t) || r.timedOut && !r.survivesTimeout(t)
 }
 
-func (r *Run) retry(t dag.Task, reason Reason) {
-	s := &r.tasks[t]
+func (r *Run) retry(u Unit, reason Reason) {
+	s := r.work(u)
 	s.reason, s.stopping = reason, ReasonNone
-	pause := retryDelay(r.spec(t).Retry, s.tries, r.id, int(t))
+	pause := retryDelay(r.spec(u.Task).Retry, s.tries, r.id, u)
 	s.retryAt = r.at.Add(pause)
 	if pause == 0 {
-		r.makeReady(t)
+		r.makeReady(u)
 		return
 	}
 	s.state = Retrying
-	r.touch(t)
-	r.command(WakeAt{TimerRetry, t, s.attempt, s.retryAt})
-}
-
-func (r *Run) retryDue(e RetryDue, s *task) {
-	if s.state == Retrying && s.attempt == e.Attempt {
-		r.makeReady(e.Task)
+	r.touch(u)
+	r.command(WakeAt{TimerRetry, u.Task, u.Instance, s.attempt, s.retryAt})
+	if u.Instance != 0 {
+		r.tasks[u.Task].each.leave(s)
+		r.admit(u.Task)
 	}
 }
 
-func (r *Run) attemptTimedOut(e AttemptTimedOut, s *task) {
+func (r *Run) retryDue(e RetryDue, u Unit, s *work) {
+	if s.state == Retrying && s.attempt == e.Attempt {
+		r.makeReady(u)
+	}
+}
+
+func (r *Run) attemptTimedOut(e AttemptTimedOut, u Unit, s *work) {
 	if s.state == Running && s.attempt == e.Attempt && s.stopping == ReasonNone {
-		r.stop(e.Task, ReasonTimeout)
+		r.stop(u, ReasonTimeout)
 	}
 }
 
 // stop has a running attempt ended. A cancel takes over from a timeout, never
 // the other way round.
-func (r *Run) stop(t dag.Task, why Reason) {
-	s := &r.tasks[t]
+func (r *Run) stop(u Unit, why Reason) {
+	s := r.work(u)
 	if s.stopping == ReasonNone || why == ReasonCancelled {
 		s.stopping = why
-		r.command(StopAttempt{t, s.attempt, why})
-		r.touch(t)
+		r.command(StopAttempt{u.Task, u.Instance, s.attempt, why})
+		r.touch(u)
 	}
 }
 
-func (r *Run) poolBusy(e PoolBusy, s *task) {
-	if s.state == Ready {
-		s.err = fmt.Sprintf("no free slot in pool %q", poolOf(r.spec(e.Task)))
-		r.end(e.Task, Skipped, ReasonBusy)
+func (r *Run) poolBusy(u Unit, s *work) {
+	if s.queued(u) {
+		s.err = fmt.Sprintf("no free slot in pool %q", poolOf(r.spec(u.Task)))
+		r.finish(u, Skipped, ReasonBusy)
 	}
 }

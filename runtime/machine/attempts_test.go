@@ -19,6 +19,17 @@ a exit 1 saying enough -> a failed(exit), run failed(exit)
 a says: exit code 1: enough
 a has 4 attempts
 `},
+		{"a timer of an earlier pause does not end a later one", `
+tasks:
+  a: {retry: {max: 2, delay: 1s}}
+`, `
+start -> a running
+a exit 1 -> a retrying, wake a#1 1s
++1s a due -> a running
+a exit 1 -> a retrying, wake a#2 2s
+a#1 due -> nothing
+a due -> a running
+`},
 		{"retry: 0, and none, is one attempt", `
 tasks:
   a: {retry: 0}

@@ -93,7 +93,7 @@ const (
 // settle starts or skips a pending task if its edges say so by now.
 func (r *Run) settle(t dag.Task) {
 	s := &r.tasks[t]
-	if !s.member || s.state != Pending || s.evaluating {
+	if !s.member || s.state != Pending || s.evaluating || s.expanding {
 		return
 	}
 	depends, call := r.dependsGate(t), r.callGate(t)
@@ -111,7 +111,20 @@ func (r *Run) settle(t dag.Task) {
 		s.evaluating = true
 		r.command(Evaluate{t})
 	default:
-		r.makeReady(t)
+		r.enter(t)
+	}
+}
+
+// enter lets a task go whose edges and condition hold.
+func (r *Run) enter(t dag.Task) {
+	switch s := &r.tasks[t]; {
+	case r.spec(t).Foreach == nil:
+		r.makeReady(whole(t))
+	case s.each != nil && s.each.known:
+		r.spawn(t)
+	default:
+		s.expanding = true
+		r.command(Expand{t})
 	}
 }
 
@@ -192,13 +205,14 @@ func (r *Run) endedAs(t dag.Task) string {
 // end brings a task into a final state. Its edges are resolved by spread.
 func (r *Run) end(t dag.Task, state TaskState, reason Reason) {
 	s := &r.tasks[t]
-	s.state, s.reason, s.stopping, s.evaluating = state, reason, ReasonNone, false
+	s.state, s.reason, s.stopping, s.evaluating, s.expanding = state, reason, ReasonNone, false, false
 	s.finishedAt = r.at
+	r.endInstances(t)
 	r.ends++
 	s.endSeq = r.ends
 	r.count(t, -1)
 	r.endings = append(r.endings, t)
-	r.touch(t)
+	r.touch(whole(t))
 	if state == Failed && r.cause == dag.None && r.counts(t) {
 		r.cause = t
 	}

@@ -15,6 +15,7 @@ import (
 const (
 	kindRunStarted      = "run-started"
 	kindEvaluated       = "evaluated"
+	kindExpanded        = "expanded"
 	kindAttemptStarted  = "attempt-started"
 	kindAttemptEnded    = "attempt-ended"
 	kindRetryDue        = "retry-due"
@@ -31,7 +32,7 @@ const (
 // the plan, and no field that has its zero value but these. Times come back
 // from Decode in UTC and without what is finer than a microsecond, empty lists
 // and maps as nil, text that is no UTF-8 with replacement characters. The only
-// error is an event that is none of this package's.
+// errors are an event that is none of this package's and an item that is no JSON.
 func Encode(e Event) ([]byte, error) {
 	o := make(object, 0, 192)
 	switch e := e.(type) {
@@ -42,22 +43,24 @@ func Encode(e Event) ([]byte, error) {
 		o.number("task", int(e.Task))
 		o.flag("holds", e.Holds)
 		o.text("error", e.Error)
+	case Expanded:
+		return encodeExpanded(e)
 	case AttemptStarted:
 		o.begin(kindAttemptStarted, e.At)
-		o.attempt(e.Task, e.Attempt)
+		o.attempt(Unit{e.Task, e.Instance}, e.Attempt)
 	case AttemptEnded:
 		o.begin(kindAttemptEnded, e.At)
-		o.attempt(e.Task, e.Attempt)
+		o.attempt(Unit{e.Task, e.Instance}, e.Attempt)
 		o.result(&e.Result)
 	case RetryDue:
 		o.begin(kindRetryDue, e.At)
-		o.attempt(e.Task, e.Attempt)
+		o.attempt(Unit{e.Task, e.Instance}, e.Attempt)
 	case AttemptTimedOut:
 		o.begin(kindAttemptTimedOut, e.At)
-		o.attempt(e.Task, e.Attempt)
+		o.attempt(Unit{e.Task, e.Instance}, e.Attempt)
 	case PoolBusy:
 		o.begin(kindPoolBusy, e.At)
-		o.number("task", int(e.Task))
+		o.unit(Unit{e.Task, e.Instance})
 	case RunTimedOut:
 		o.begin(kindRunTimedOut, e.At)
 	case CancelRequested:
@@ -66,6 +69,7 @@ func Encode(e Event) ([]byte, error) {
 	case RunRetried:
 		o.begin(kindRunRetried, e.At)
 		list(&o, "tasks", e.Tasks, func(o *object, t dag.Task) { *o = strconv.AppendInt(*o, int64(t), 10) })
+		list(&o, "instances", e.Instances, (*object).pair)
 	case TakenOver:
 		o.begin(kindTakenOver, e.At)
 		o.text("by", e.By)
@@ -131,9 +135,37 @@ func list[T any](o *object, name string, vs []T, each func(*object, T)) {
 	*o = append(*o, ']')
 }
 
-func (o *object) attempt(t dag.Task, n int) {
-	o.number("task", int(t))
+func encodeExpanded(e Expanded) ([]byte, error) {
+	var o object
+	o.begin(kindExpanded, e.At)
+	o.number("task", int(e.Task))
+	for i, item := range e.Items {
+		if !json.Valid([]byte(item)) {
+			return nil, fmt.Errorf("encode event: item %d of task %d is no JSON", i, e.Task)
+		}
+	}
+	list(&o, "items", e.Items, func(o *object, item string) { *o = append(*o, item...) })
+	o.text("error", e.Error)
+	return append(o, '}'), nil
+}
+
+func (o *object) unit(u Unit) {
+	o.number("task", int(u.Task))
+	if u.Instance != 0 {
+		o.number("instance", u.Instance.Index())
+	}
+}
+
+func (o *object) attempt(u Unit, n int) {
+	o.unit(u)
 	o.number("attempt", n)
+}
+
+// pair writes an instance of a task as [task, index].
+func (o *object) pair(u Unit) {
+	*o = strconv.AppendInt(append(*o, '['), int64(u.Task), 10)
+	*o = strconv.AppendInt(append(*o, ','), int64(u.Instance.Index()), 10)
+	*o = append(*o, ']')
 }
 
 func (o *object) result(r *Result) {
@@ -163,15 +195,40 @@ func (o *object) result(r *Result) {
 
 // stored has the fields of all kinds of events.
 type stored struct {
-	Kind    string     `json:"kind"`
-	At      *int64     `json:"at"`
-	Task    *dag.Task  `json:"task"`
-	Attempt *int       `json:"attempt"`
-	Holds   bool       `json:"holds"`
-	Error   string     `json:"error"`
-	By      string     `json:"by"`
-	Tasks   []dag.Task `json:"tasks"`
+	Kind      string            `json:"kind"`
+	At        *int64            `json:"at"`
+	Task      *dag.Task         `json:"task"`
+	Instance  *int32            `json:"instance"`
+	Attempt   *int              `json:"attempt"`
+	Holds     bool              `json:"holds"`
+	Error     string            `json:"error"`
+	By        string            `json:"by"`
+	Tasks     []dag.Task        `json:"tasks"`
+	Instances [][2]int32        `json:"instances"`
+	Items     []json.RawMessage `json:"items"`
 	storedResult
+}
+
+// instance gives the instance that an event is about: none where it names none.
+func (s *stored) instance() Instance {
+	if s.Instance == nil {
+		return 0
+	}
+	return InstanceOf(int(*s.Instance))
+}
+
+func (s *stored) instances() (us []Unit) {
+	for _, pair := range s.Instances {
+		us = append(us, Unit{dag.Task(pair[0]), InstanceOf(int(pair[1]))})
+	}
+	return us
+}
+
+func (s *stored) items() (items []string) {
+	for _, item := range s.Items {
+		items = append(items, string(item))
+	}
+	return items
 }
 
 // storedResult has the fields of Result, so that one turns into the other.
@@ -206,22 +263,24 @@ func Decode(data []byte) (Event, error) {
 		e = RunStarted{at}
 	case kindEvaluated:
 		e = Evaluated{task(), s.Holds, s.Error, at}
+	case kindExpanded:
+		e = Expanded{task(), s.items(), s.Error, at}
 	case kindAttemptStarted:
-		e = AttemptStarted{task(), attempt(), at}
+		e = AttemptStarted{task(), s.instance(), attempt(), at}
 	case kindAttemptEnded:
-		e = AttemptEnded{task(), attempt(), Result(s.storedResult), at}
+		e = AttemptEnded{task(), s.instance(), attempt(), Result(s.storedResult), at}
 	case kindRetryDue:
-		e = RetryDue{task(), attempt(), at}
+		e = RetryDue{task(), s.instance(), attempt(), at}
 	case kindAttemptTimedOut:
-		e = AttemptTimedOut{task(), attempt(), at}
+		e = AttemptTimedOut{task(), s.instance(), attempt(), at}
 	case kindPoolBusy:
-		e = PoolBusy{task(), at}
+		e = PoolBusy{task(), s.instance(), at}
 	case kindRunTimedOut:
 		e = RunTimedOut{at}
 	case kindCancelRequested:
 		e = CancelRequested{s.By, at}
 	case kindRunRetried:
-		e = RunRetried{s.Tasks, at}
+		e = RunRetried{s.Tasks, s.instances(), at}
 	case kindTakenOver:
 		e = TakenOver{s.By, at}
 	case "":

@@ -2,7 +2,9 @@ package machine
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -23,7 +25,7 @@ var everyKind = []Event{
 	RunStarted{epoch},
 	Evaluated{Task: 3, Holds: true, At: epoch.Add(time.Microsecond)},
 	Evaluated{Task: 3, Error: `no name "x" in tasks`, At: epoch},
-	AttemptStarted{3, 1, epoch},
+	AttemptStarted{3, 0, 1, epoch},
 	AttemptEnded{Task: 3, Attempt: 1, At: epoch},
 	AttemptEnded{Task: 99_999, Attempt: 1_041, At: epoch, Result: Result{
 		ExitCode: 137, Signal: "SIGKILL", StartError: "no such file", Failure: "more than 1 MiB in AX_OUTPUT",
@@ -31,15 +33,24 @@ var everyKind = []Event{
 		LastLine: "disk full: \"/\"\t\\ ✓ <&>", Left: []string{"4711 sleep", "4712 sh"},
 		Outputs: map[string]string{"rows": "12", "path": "/tmp/ключ", "": ""},
 	}},
-	RetryDue{3, 1, epoch},
-	AttemptTimedOut{3, 2, epoch},
-	PoolBusy{3, epoch},
+	RetryDue{3, 0, 1, epoch},
+	AttemptTimedOut{3, 0, 2, epoch},
+	PoolBusy{3, 0, epoch},
 	RunTimedOut{epoch},
 	CancelRequested{"ax cancel", epoch},
 	CancelRequested{At: epoch},
-	RunRetried{[]dag.Task{3, 0, 7}, epoch},
+	RunRetried{[]dag.Task{3, 0, 7}, nil, epoch},
 	RunRetried{At: epoch},
 	TakenOver{"06h2f", epoch},
+	Expanded{Task: 3, Items: []string{`"a.csv"`, `7`, `{"name":"ключ","size":[1,2.5,null]}`}, At: epoch},
+	Expanded{Task: 3, Error: "no list", At: epoch},
+	Expanded{Task: 3, At: epoch},
+	AttemptStarted{3, InstanceOf(0), 1, epoch},
+	AttemptEnded{Task: 3, Instance: InstanceOf(9_999), Attempt: 2, At: epoch},
+	RetryDue{3, InstanceOf(1), 1, epoch},
+	AttemptTimedOut{3, InstanceOf(1), 2, epoch},
+	PoolBusy{3, InstanceOf(2), epoch},
+	RunRetried{nil, []Unit{{3, InstanceOf(2)}, {0, InstanceOf(0)}}, epoch},
 }
 
 // The stored events of a run are the truth about it, so what is written today
@@ -78,13 +89,13 @@ func TestEveryKindOfEventIsInTheGoldenFile(t *testing.T) {
 	for _, e := range everyKind {
 		in[reflect.TypeOf(e)] = true
 	}
-	if len(in) != 11 {
+	if len(in) != 12 {
 		t.Errorf("%d kinds", len(in))
 	}
 	// Every field of every kind has a value that is not its zero somewhere.
 	var result reflect.Value
 	for _, e := range everyKind {
-		if e, ok := e.(AttemptEnded); ok {
+		if e, ok := e.(AttemptEnded); ok && e.Result.ExitCode != 0 {
 			result = reflect.ValueOf(e.Result)
 		}
 	}
@@ -123,6 +134,10 @@ func TestAnEventThatCannotBeReadIsRefusedWithWords(t *testing.T) {
 			t.Errorf("%s gives %v", data, e)
 		}
 	}
+	broken := Expanded{Task: 2, Items: []string{`1`, `{"a"`}, At: epoch}
+	if data, err := Encode(broken); err == nil || err.Error() != "encode event: item 1 of task 2 is no JSON" {
+		t.Errorf("a broken item gives %s, %v", data, err)
+	}
 	if data, err := Encode(nil); err == nil || err.Error() != "encode event: unknown type <nil>" {
 		t.Errorf("no event at all gives %s, %v", data, err)
 	}
@@ -130,7 +145,7 @@ func TestAnEventThatCannotBeReadIsRefusedWithWords(t *testing.T) {
 
 func TestFieldsOfANewerVersionAreIgnored(t *testing.T) {
 	e, err := Decode([]byte(`{"kind":"pool-busy","at":0,"task":2,"pool":{"name":"db"},"since":[1]}`))
-	if want := (PoolBusy{2, time.Unix(0, 0).UTC()}); err != nil || e != want {
+	if want := (PoolBusy{2, 0, time.Unix(0, 0).UTC()}); err != nil || e != want {
 		t.Errorf("got %v, %v", e, err)
 	}
 }
@@ -141,19 +156,24 @@ func drawEvent(t *rapid.T) Event {
 	task := rapid.Map(rapid.Int32(), func(i int32) dag.Task { return dag.Task(i) })
 	text := rapid.String()
 	one, n := task.Draw(t, "task"), rapid.Int().Draw(t, "attempt")
-	switch rapid.IntRange(0, 10).Draw(t, "kind") {
+	some := rapid.Map(rapid.Int32Range(0, math.MaxInt32), func(i int32) Instance { return InstanceOf(int(i)) })
+	instance := some.Draw(t, "instance")
+	if chance(t, 2, "no instance") {
+		instance = 0
+	}
+	switch rapid.IntRange(0, 11).Draw(t, "kind") {
 	case 0:
 		return RunStarted{at}
 	case 1:
 		return Evaluated{one, rapid.Bool().Draw(t, "holds"), text.Draw(t, "error"), at}
 	case 2:
-		return AttemptStarted{one, n, at}
+		return AttemptStarted{one, instance, n, at}
 	case 3:
-		return RetryDue{one, n, at}
+		return RetryDue{one, instance, n, at}
 	case 4:
-		return AttemptTimedOut{one, n, at}
+		return AttemptTimedOut{one, instance, n, at}
 	case 5:
-		return PoolBusy{one, at}
+		return PoolBusy{one, instance, at}
 	case 6:
 		return RunTimedOut{at}
 	case 7:
@@ -163,11 +183,24 @@ func drawEvent(t *rapid.T) Event {
 		if tasks := rapid.SliceOf(task).Draw(t, "tasks"); len(tasks) > 0 {
 			e.Tasks = tasks
 		}
+		for range rapid.IntRange(0, 3).Draw(t, "instances") {
+			e.Instances = append(e.Instances, Unit{task.Draw(t, "of task"), some.Draw(t, "one")})
+		}
+		return e
+	case 10:
+		e := Expanded{Task: one, Error: text.Draw(t, "error"), At: at}
+		for range rapid.IntRange(0, 3).Draw(t, "items") {
+			item, err := json.Marshal(map[string]any{text.Draw(t, "name"): rapid.Int().Draw(t, "value")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Items = append(e.Items, string(item))
+		}
 		return e
 	case 9:
 		return TakenOver{text.Draw(t, "by"), at}
 	}
-	return AttemptEnded{one, n, drawAnyResult(t), at}
+	return AttemptEnded{one, instance, n, drawAnyResult(t), at}
 }
 
 func drawAnyResult(t *rapid.T) Result {

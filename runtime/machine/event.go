@@ -22,40 +22,56 @@ type Evaluated struct {
 	At    time.Time
 }
 
-// AttemptStarted says that a ready task was given a slot. Attempts of a task
-// are numbered from 1.
+// Expanded answers the command Expand with the items of a foreach, each as JSON,
+// so that they are never evaluated again. Error is set where there are none to
+// be had.
+type Expanded struct {
+	Task  dag.Task
+	Items []string
+	Error string
+	At    time.Time
+}
+
+// AttemptStarted says that a ready task, or instance, was given a slot. Attempts
+// of each are numbered from 1.
 type AttemptStarted struct {
-	Task    dag.Task
-	Attempt int
-	At      time.Time
+	Task     dag.Task
+	Instance Instance
+	Attempt  int
+	At       time.Time
 }
 
 // AttemptEnded says how an attempt ended.
 type AttemptEnded struct {
-	Task    dag.Task
-	Attempt int
-	Result  Result
-	At      time.Time
+	Task     dag.Task
+	Instance Instance
+	Attempt  int
+	Result   Result
+	At       time.Time
 }
 
 // RetryDue says that the pause before the next attempt is over.
 type RetryDue struct {
-	Task    dag.Task
-	Attempt int // the one that failed
-	At      time.Time
+	Task     dag.Task
+	Instance Instance
+	Attempt  int // the one that failed
+	At       time.Time
 }
 
 // AttemptTimedOut says that an attempt's time is over.
 type AttemptTimedOut struct {
-	Task    dag.Task
-	Attempt int
-	At      time.Time
+	Task     dag.Task
+	Instance Instance
+	Attempt  int
+	At       time.Time
 }
 
-// PoolBusy says that a ready task with `busy: skip` found no free slot.
+// PoolBusy says that a ready task, or instance, with `busy: skip` found no free
+// slot.
 type PoolBusy struct {
-	Task dag.Task
-	At   time.Time
+	Task     dag.Task
+	Instance Instance
+	At       time.Time
 }
 
 // RunTimedOut says that the run's time is over.
@@ -76,15 +92,19 @@ type TakenOver struct {
 }
 
 // RunRetried starts an ended run again from what failed, was skipped or was
-// cancelled; with Tasks, from these and what is downstream of them. What
-// succeeded is kept. Handlers can be called anew.
+// cancelled; with Tasks or Instances, from these and what is downstream of them.
+// What succeeded is kept, and so are the items of a foreach and its instances
+// that succeeded, unless something upstream of it is named, or it is named and
+// all of them did. Handlers can be called anew.
 type RunRetried struct {
-	Tasks []dag.Task
-	At    time.Time
+	Tasks     []dag.Task
+	Instances []Unit // each of an instance
+	At        time.Time
 }
 
 func (e RunStarted) when() time.Time      { return e.At }
 func (e Evaluated) when() time.Time       { return e.At }
+func (e Expanded) when() time.Time        { return e.At }
 func (e AttemptStarted) when() time.Time  { return e.At }
 func (e AttemptEnded) when() time.Time    { return e.At }
 func (e RetryDue) when() time.Time        { return e.At }
@@ -116,19 +136,24 @@ type Command interface{ command() }
 
 // StartAttempt wants an attempt carried out.
 type StartAttempt struct {
-	Task    dag.Task
-	Attempt int
+	Task     dag.Task
+	Instance Instance
+	Attempt  int
 }
 
 // StopAttempt wants a running attempt ended, with the whole process tree.
 type StopAttempt struct {
-	Task    dag.Task
-	Attempt int
-	Reason  Reason
+	Task     dag.Task
+	Instance Instance
+	Attempt  int
+	Reason   Reason
 }
 
 // Evaluate wants the `when` of a task evaluated and answered by Evaluated.
 type Evaluate struct{ Task dag.Task }
+
+// Expand wants the items of a task's foreach evaluated and answered by Expanded.
+type Expand struct{ Task dag.Task }
 
 // Timer says what a WakeAt is for.
 type Timer uint8
@@ -143,10 +168,11 @@ const (
 // WakeAt wants an event at a time: the one its Timer names. One that comes
 // when it is no longer wanted does no harm.
 type WakeAt struct {
-	Timer   Timer
-	Task    dag.Task // None for TimerRun
-	Attempt int
-	At      time.Time
+	Timer    Timer
+	Task     dag.Task // None for TimerRun
+	Instance Instance
+	Attempt  int
+	At       time.Time
 }
 
 // EndRun says that the run has ended: nothing more comes of it.
@@ -155,5 +181,6 @@ type EndRun struct{}
 func (StartAttempt) command() {}
 func (StopAttempt) command()  {}
 func (Evaluate) command()     {}
+func (Expand) command()       {}
 func (WakeAt) command()       {}
 func (EndRun) command()       {}

@@ -72,6 +72,12 @@ func drawTask(t *rapid.T, task *dsl.Task, id string) {
 			task.Pool.Busy = set(dsl.BusySkip)
 		}
 	}
+	if chance(t, 4, "foreach") {
+		task.Foreach = &dsl.Foreach{Expr: set("x")}
+		if chance(t, 2, "of so many at a time") {
+			task.Foreach.MaxParallel = set(rapid.IntRange(1, 3).Draw(t, "at a time"))
+		}
+	}
 	if chance(t, 3, "priority") {
 		task.Priority = set(rapid.IntRange(0, 9).Draw(t, "of task"))
 	}
@@ -177,4 +183,12 @@ func drawResult(t *rapid.T, stopping bool) Result {
 	}
 	r.Stopped = stopping && !chance(t, 4, "by itself")
 	return r
+}
+
+// drawItems gives the items of a foreach, as Decode gives them: none is nil.
+func drawItems(t *rapid.T) (items []string) {
+	for i := range rapid.IntRange(0, 4).Draw(t, "items") {
+		items = append(items, fmt.Sprint(i))
+	}
+	return items
 }

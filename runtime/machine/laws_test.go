@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -21,50 +22,87 @@ func (w *world) laws(before, cmds []Command) {
 func (w *world) tasksAgree() {
 	changed := w.run.TakeChanged()
 	for i := range w.model.tasks {
-		want, t := &w.model.tasks[i], dag.Task(i)
-		got := w.run.Task(t)
-		if got.State != want.state || got.Member != want.member || got.Attempts != want.attempt {
-			w.Fatalf("task %d is %s after %d attempts, want %s after %d\n%s",
-				i, got.State, got.Attempts, want.state, want.attempt, w.history())
-		}
-		if len(w.seen) > 0 && !w.retried && got.State != w.seen[i].State && !slices.Contains(steps[w.seen[i].State], got.State) {
-			w.Fatalf("task %d has gone from %s to %s\n%s", i, w.seen[i].State, got.State, w.history())
-		}
-		if len(w.seen) > 0 && !slices.Contains(changed, t) && (got.State != w.seen[i].State || got.Attempts != w.seen[i].Attempts) {
-			w.Fatalf("task %d has become %s, and is not among the changed %v", i, got.State, changed)
-		}
-		switch {
-		case got.State.Final():
-			w.endIsTold(t, got)
-		case got.State == Retrying && !got.RetryAt.Equal(want.retryAt):
-			w.Fatalf("task %d is due at %s, want %s", i, got.RetryAt, want.retryAt)
-		}
+		t := dag.Task(i)
+		w.unitAgrees(whole(t), changed)
 		w.handlerIsTold(t)
+		if got, want := w.run.Instances(t), w.model.tasks[i].items; got != want {
+			w.Fatalf("task %d has %d instances, want %d\n%s", i, got, want, w.history())
+		}
+		for k := range w.model.tasks[i].inst {
+			w.unitAgrees(Unit{t, InstanceOf(k)}, changed)
+		}
 	}
-	w.seen = w.seen[:0]
-	for i := range w.model.tasks {
-		w.seen = append(w.seen, w.run.Task(dag.Task(i)))
+}
+
+// unitAgrees checks a task or an instance, and that its way to where it is now
+// is one that there is and was told of.
+func (w *world) unitAgrees(u Unit, changed []Unit) {
+	want, got, was := w.model.at(u), w.run.View(u), w.seen[u]
+	if got.State != want.state || got.Member != w.model.tasks[u.Task].member || got.Attempts != want.attempt {
+		w.Fatalf("task %s is %s after %d attempts, want %s after %d\n%s",
+			u, got.State, got.Attempts, want.state, want.attempt, w.history())
+	}
+	if got.State != was.State && !w.retried && !slices.Contains(steps[was.State], got.State) {
+		w.Fatalf("task %s has gone from %s to %s\n%s", u, was.State, got.State, w.history())
+	}
+	if (got.State != was.State || got.Attempts != was.Attempts) && !slices.Contains(changed, u) {
+		w.Fatalf("task %s has become %s, and is not among the changed %v", u, got.State, changed)
+	}
+	switch {
+	case got.State.Final():
+		w.endIsTold(u, got)
+	case got.State == Retrying && !got.RetryAt.Equal(want.retryAt):
+		w.Fatalf("task %s is due at %s, want %s", u, got.RetryAt, want.retryAt)
+	}
+	if got.State != was.State || got.Attempts != was.Attempts {
+		w.strangersAreKnown(u, got)
+	}
+	w.seen[u] = got
+}
+
+// strangersAreKnown sends what comes too late, of attempts that are over, and
+// what is of attempts that never were: a unit must not stir.
+func (w *world) strangersAreKnown(u Unit, is TaskView) {
+	if u.Instance == 0 && w.wf.Tasks[u.Task].Foreach != nil || !is.Member || !w.model.started {
+		return
+	}
+	for _, n := range []int{is.Attempts - 1, is.Attempts + 1} {
+		for _, e := range []Event{
+			AttemptEnded{u.Task, u.Instance, n, Result{}, w.now},
+			RetryDue{u.Task, u.Instance, n, w.now},
+			AttemptTimedOut{u.Task, u.Instance, n, w.now},
+		} {
+			cmds, err := w.run.Apply(e)
+			if now := w.run.View(u); err != nil || len(cmds) > 0 || !reflect.DeepEqual(now, is) {
+				w.Fatalf("%T of attempt %d gives %v, %v, and task %s is %+v\n\tafter %+v\n%s", e, n, cmds, err, u, now, is, w.history())
+			}
+		}
 	}
 }
 
 // endIsTold checks the reason of a final state, and the explanation.
-func (w *world) endIsTold(t dag.Task, got TaskView) {
-	want := &w.model.tasks[t]
+func (w *world) endIsTold(u Unit, got TaskView) {
+	want := w.model.at(u)
 	if !slices.Contains(want.reasons, got.Reason) {
-		w.Fatalf("task %d is %s for %q, want one of %q\n%s", t, got.State, got.Reason, want.reasons, w.history())
+		w.Fatalf("task %s is %s for %q, want one of %q\n%s", u, got.State, got.Reason, want.reasons, w.history())
 	}
 	if (got.Error == "") != (got.State == Succeeded) {
-		w.Fatalf("task %d is %s and says %q", t, got.State, got.Error)
+		w.Fatalf("task %s is %s and says %q", u, got.State, got.Error)
 	}
 	if !got.FinishedAt.Equal(want.endedAt) {
-		w.Fatalf("task %d ended at %s, want %s", t, got.FinishedAt, want.endedAt)
+		w.Fatalf("task %s ended at %s, want %s", u, got.FinishedAt, want.endedAt)
 	}
-	root, ok := w.run.Root(t)
-	if ok != (got.Reason == ReasonUpstream) {
-		w.Fatalf("task %d was skipped for %q, its root is %d, %v", t, got.Reason, root, ok)
+	if u.Instance != 0 {
+		return
 	}
-	if ok && !w.mayBeRoot(t, root) {
-		w.Fatalf("task %d has root %d\n%s", t, root, w.history())
+	root, ok := w.run.Root(u.Task)
+	// A foreach may have the reason of an instance that was left out with it in
+	// an earlier course.
+	if ok != (got.Reason == ReasonUpstream) && (ok || w.run.Instances(u.Task) == 0) {
+		w.Fatalf("task %s was skipped for %q, its root is %d, %v", u, got.Reason, root, ok)
+	}
+	if ok && !w.mayBeRoot(u.Task, root) {
+		w.Fatalf("task %s has root %d\n%s", u, root, w.history())
 	}
 }
 
@@ -145,14 +183,14 @@ func (w *world) commandsAgree(before, cmds []Command) {
 	}
 	for _, c := range cmds {
 		// The timer of a run that was over as soon as it had begun is idle.
-		idle := w.model.decided && c == WakeAt{TimerRun, dag.None, 0, w.model.deadline}
+		idle := w.model.decided && c == WakeAt{TimerRun, dag.None, 0, 0, w.model.deadline}
 		if !slices.Contains(pending, c) && !idle {
 			w.Fatalf("%T%+v was asked for and is not pending\n%s", c, c, w.history())
 		}
 		switch c.(type) {
 		case EndRun:
 			w.ends++
-		case StartAttempt, Evaluate:
+		case StartAttempt, Evaluate, Expand:
 			if slices.Contains(before, c) {
 				w.Fatalf("%T%+v was asked for twice\n%s", c, c, w.history())
 			}

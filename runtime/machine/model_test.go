@@ -17,6 +17,8 @@ type model struct {
 	now time.Time
 	nth int // events so far
 
+	turns int // how often something became ready
+
 	tasks []modelTask
 
 	started, ended, decided, timedOut bool
@@ -28,9 +30,16 @@ type model struct {
 	cause    int // the first task whose failure counts, -1 for none
 }
 
+// modelTask is a task, or an instance of one.
 type modelTask struct {
-	member  bool
-	state   TaskState
+	member bool
+	state  TaskState
+
+	opening bool        // the items of its foreach are being evaluated
+	known   bool        // and are known
+	items   int         // how many there are
+	inst    []modelTask // as many, or more that once were
+
 	reasons []Reason // that a final state may have: which of two edges was first is not told
 	asked   bool     // its when is being evaluated
 	attempt int
@@ -38,6 +47,7 @@ type modelTask struct {
 	cutOff  int    // in a row
 	stop    Reason // why its attempt is being ended
 	readyIn int    // the event that made it ready
+	turn    int    // its place among all that became ready
 	endedIn int    // and the one that ended it
 
 	attemptAt, retryAt, endedAt time.Time
@@ -171,7 +181,7 @@ func (m *model) settle() {
 		again = false
 		for i := range m.tasks {
 			t := &m.tasks[i]
-			if !t.member || t.state != Pending || t.asked {
+			if !t.member || t.state != Pending || t.asked || t.opening {
 				continue
 			}
 			up, call := m.upstreamsSay(i), m.callsSay(i)
@@ -186,7 +196,7 @@ func (m *model) settle() {
 			case m.wf.Tasks[i].When.Set():
 				t.asked = true
 			default:
-				m.ready(i)
+				m.enter(i)
 			}
 			again = true
 		}
@@ -201,6 +211,11 @@ func (m *model) settle() {
 		}
 		if m.callsSay(i) == no {
 			m.tasks[i].reasons = append(m.tasks[i].reasons, ReasonCondition)
+		}
+		for k := range m.tasks[i].inst {
+			if in := &m.tasks[i].inst[k]; in.endedIn == m.nth {
+				in.reasons = m.tasks[i].reasons
+			}
 		}
 	}
 	m.ended = m.decided && !m.open(func(int) bool { return true })
@@ -234,17 +249,29 @@ func (m *model) decide() {
 	}
 }
 
-func (m *model) ready(i int) {
-	m.tasks[i].state, m.tasks[i].asked, m.tasks[i].readyIn = Ready, false, m.nth
+func (m *model) ready(u Unit) {
+	t := m.at(u)
+	m.turns++
+	t.state, t.readyIn, t.turn = Ready, m.nth, m.turns
 }
 
+// end ends a task, with those of its instances that have not ended.
 func (m *model) end(i int, s TaskState, reasons ...Reason) {
 	t := &m.tasks[i]
-	t.state, t.reasons, t.asked, t.stop = s, reasons, false, ReasonNone
-	t.endedAt, t.endedIn = m.now, m.nth
+	t.ends(m, s, reasons)
+	for k := range t.inst[:t.items] {
+		if in := &t.inst[k]; !in.state.Final() {
+			in.ends(m, s, reasons)
+		}
+	}
 	if s == Failed && m.cause < 0 && m.matters(i) {
 		m.cause = i
 	}
+}
+
+func (t *modelTask) ends(m *model, s TaskState, reasons []Reason) {
+	t.state, t.reasons, t.asked, t.opening, t.stop = s, reasons, false, false, ReasonNone
+	t.endedAt, t.endedIn = m.now, m.nth
 }
 
 // matters tells whether a failure fails the run.

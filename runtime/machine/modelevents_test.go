@@ -20,26 +20,27 @@ func (m *model) apply(e Event) {
 		}
 	case Evaluated:
 		m.evaluated(e)
+	case Expanded:
+		m.expanded(int(e.Task), e)
 	case AttemptStarted:
-		if t := &m.tasks[e.Task]; e.Attempt == t.attempt+1 {
-			t.state, t.attempt, t.attemptAt = Running, e.Attempt, m.now
-			t.charged++
+		if u := (Unit{e.Task, e.Instance}); e.Attempt == m.at(u).attempt+1 {
+			m.attemptStarted(u)
 		}
 	case AttemptEnded:
-		if m.current(e.Task, e.Attempt, Running) {
-			m.attemptEnded(int(e.Task), e.Result)
+		if u := (Unit{e.Task, e.Instance}); m.current(u, e.Attempt, Running) {
+			m.attemptEnded(u, e.Result)
 		}
 	case RetryDue:
-		if m.current(e.Task, e.Attempt, Retrying) {
-			m.ready(int(e.Task))
+		if u := (Unit{e.Task, e.Instance}); m.current(u, e.Attempt, Retrying) {
+			m.ready(u)
 		}
 	case AttemptTimedOut:
-		if t := &m.tasks[e.Task]; m.current(e.Task, e.Attempt, Running) && t.stop == ReasonNone {
-			t.stop = ReasonTimeout
+		if u := (Unit{e.Task, e.Instance}); m.current(u, e.Attempt, Running) && m.at(u).stop == ReasonNone {
+			m.at(u).stop = ReasonTimeout
 		}
 	case PoolBusy:
-		if m.tasks[e.Task].state == Ready {
-			m.end(int(e.Task), Skipped, ReasonBusy)
+		if u := (Unit{e.Task, e.Instance}); m.admitted(u) {
+			m.finish(u, Skipped, ReasonBusy)
 		}
 	case RunTimedOut:
 		if m.runTimerIsOn() && !m.now.Before(m.deadline) {
@@ -62,8 +63,19 @@ func (m *model) apply(e Event) {
 	}
 }
 
-func (m *model) current(t dag.Task, attempt int, s TaskState) bool {
-	return m.tasks[t].state == s && m.tasks[t].attempt == attempt
+func (m *model) current(u Unit, attempt int, s TaskState) bool {
+	return m.at(u).state == s && m.at(u).attempt == attempt
+}
+
+func (m *model) attemptStarted(u Unit) {
+	t := m.at(u)
+	t.state, t.attemptAt = Running, m.now
+	t.attempt++
+	t.charged++
+	if u.Instance != 0 {
+		m.tasks[u.Task].state = Running
+		m.tasks[u.Task].attempt++
+	}
 }
 
 func (m *model) begin() {
@@ -77,12 +89,15 @@ func (m *model) runTimerIsOn() bool {
 }
 
 func (m *model) evaluated(e Evaluated) {
-	switch i := int(e.Task); {
-	case !m.tasks[i].asked:
+	i := int(e.Task)
+	asked := m.tasks[i].asked
+	m.tasks[i].asked = false
+	switch {
+	case !asked:
 	case e.Error != "":
 		m.end(i, Failed, ReasonCondition)
 	case e.Holds:
-		m.ready(i)
+		m.enter(i)
 	default:
 		m.end(i, Skipped, ReasonCondition)
 	}
@@ -93,6 +108,8 @@ func (m *model) stopAll(why Reason) {
 	for i := range m.tasks {
 		switch t := &m.tasks[i]; {
 		case !t.member || t.state.Final() || !m.over(i):
+		case t.known && t.state != Pending:
+			m.stopInstances(dag.Task(i), why)
 		case t.state != Running:
 			m.end(i, Cancelled, why)
 		case t.stop == ReasonNone || why == ReasonCancelled:
@@ -122,14 +139,14 @@ func (m *model) meaning(i int, r Result) (TaskState, Reason) {
 	return Failed, ReasonExit
 }
 
-func (m *model) attemptEnded(i int, r Result) {
-	t := &m.tasks[i]
+func (m *model) attemptEnded(u Unit, r Result) {
+	i, t := int(u.Task), m.at(u)
 	state, reason := m.meaning(i, r)
 	byItself := !r.Stopped && !r.Interrupted
 	switch {
 	case t.stop == ReasonCancelled:
 		if !byItself || state != Succeeded {
-			m.end(i, Cancelled, ReasonCancelled)
+			m.finish(u, Cancelled, ReasonCancelled)
 			return
 		}
 	case t.stop != ReasonNone && !byItself:
@@ -138,9 +155,9 @@ func (m *model) attemptEnded(i int, r Result) {
 		t.charged--
 		t.cutOff++
 		if m.wf.Tasks[i].Recovery.V == dsl.RecoveryFail || t.cutOff == 3 || len(r.Left) > 0 {
-			m.end(i, Failed, ReasonInterrupted)
+			m.finish(u, Failed, ReasonInterrupted)
 		} else {
-			m.ready(i)
+			m.ready(u)
 		}
 		return
 	}
@@ -148,13 +165,13 @@ func (m *model) attemptEnded(i int, r Result) {
 	retry := m.wf.Tasks[i].Retry
 	if state != Failed || retry == nil || t.charged > retry.Max.V || r.NoRetry || len(r.Left) > 0 || m.over(i) ||
 		len(retry.ExitCodes) > 0 && !m.worthIt(retry, r) {
-		m.end(i, state, reason)
+		m.finish(u, state, reason)
 		return
 	}
 	t.stop = ReasonNone
-	pause := retryDelay(retry, t.charged, m.id, i)
+	pause := retryDelay(retry, t.charged, m.id, u)
 	if pause == 0 {
-		m.ready(i)
+		m.ready(u)
 		return
 	}
 	t.state, t.retryAt = Retrying, m.now.Add(pause)
@@ -163,44 +180,6 @@ func (m *model) attemptEnded(i int, r Result) {
 func (m *model) worthIt(retry *dsl.Retry, r Result) bool {
 	return r.StartError == "" && !r.Interrupted &&
 		slices.ContainsFunc(retry.ExitCodes, func(v dsl.Value[int]) bool { return v.V == r.ExitCode })
-}
-
-// retried puts back what is to run again: what did not succeed, or the named
-// tasks; what is downstream of those; and the handlers.
-func (m *model) retried(e RunRetried) {
-	again := make([]bool, len(m.tasks))
-	for i, t := range m.tasks {
-		again[i] = m.late(i)
-		if len(e.Tasks) == 0 {
-			again[i] = again[i] || t.state != Succeeded || len(m.callers(i)) > 0
-		}
-	}
-	named := make([]bool, len(m.tasks))
-	for _, t := range e.Tasks {
-		named[t] = true
-	}
-	for range m.tasks {
-		for i, t := range m.wf.Tasks {
-			for _, d := range t.DependsOn {
-				named[i] = named[i] || named[m.number(d.Task)]
-			}
-			for _, c := range m.callers(i) {
-				named[i] = named[i] || named[c]
-			}
-		}
-	}
-	m.ended, m.decided, m.timedOut, m.cancels, m.cause = false, false, false, 0, -1
-	for i := range m.tasks {
-		t := &m.tasks[i]
-		switch {
-		case !t.member:
-		case again[i] || named[i]:
-			*t = modelTask{member: true, attempt: t.attempt}
-		case t.state == Failed && m.matters(i) && (m.cause < 0 || t.endedIn < m.tasks[m.cause].endedIn):
-			m.cause = i
-		}
-	}
-	m.begin()
 }
 
 // pending gives the commands that are open, in no order.
@@ -212,42 +191,50 @@ func (m *model) pending() (cmds []Command) {
 		return []Command{EndRun{}}
 	}
 	if m.runTimerIsOn() {
-		cmds = append(cmds, WakeAt{TimerRun, dag.None, 0, m.deadline})
+		cmds = append(cmds, WakeAt{TimerRun, dag.None, 0, 0, m.deadline})
 	}
 	for i, t := range m.tasks {
-		n := dag.Task(i)
-		switch {
-		case t.asked:
-			cmds = append(cmds, Evaluate{n})
-		case t.state == Retrying:
-			cmds = append(cmds, WakeAt{TimerRetry, n, t.attempt, t.retryAt})
-		case t.state == Running:
-			cmds = append(cmds, StartAttempt{n, t.attempt})
-			if d := m.wf.Tasks[i].Timeout; d.Set() {
-				cmds = append(cmds, WakeAt{TimerAttempt, n, t.attempt, t.attemptAt.Add(d.V)})
+		if t.asked {
+			cmds = append(cmds, Evaluate{dag.Task(i)})
+		}
+		if t.opening {
+			cmds = append(cmds, Expand{dag.Task(i)})
+		}
+	}
+	for _, u := range m.units() {
+		switch t := m.at(u); t.state {
+		case Retrying:
+			cmds = append(cmds, WakeAt{TimerRetry, u.Task, u.Instance, t.attempt, t.retryAt})
+		case Running:
+			cmds = append(cmds, StartAttempt{u.Task, u.Instance, t.attempt})
+			if d := m.wf.Tasks[u.Task].Timeout; d.Set() {
+				cmds = append(cmds, WakeAt{TimerAttempt, u.Task, u.Instance, t.attempt, t.attemptAt.Add(d.V)})
 			}
 			if t.stop != ReasonNone {
-				cmds = append(cmds, StopAttempt{n, t.attempt, t.stop})
+				cmds = append(cmds, StopAttempt{u.Task, u.Instance, t.attempt, t.stop})
 			}
 		}
 	}
 	return cmds
 }
 
-// mayStart tells whether it is right that a task starts now.
-func (m *model) mayStart(i int) bool {
-	t, retry := &m.tasks[i], m.wf.Tasks[i].Retry
+// mayStart tells whether it is right that a unit starts now.
+func (m *model) mayStart(u Unit) bool {
+	i, t := int(u.Task), m.at(u)
 	attempts := 1
-	if retry != nil {
+	if retry := m.wf.Tasks[i].Retry; retry != nil {
 		attempts += retry.Max.V
 	}
-	running := 0
-	for _, t := range m.tasks {
-		if t.state == Running {
-			running++
+	return m.tasks[i].member && !m.ended && !m.over(i) && m.admitted(u) &&
+		m.upstreamsSay(i) == yes && m.callsSay(i) == yes && !m.wf.Tasks[i].Disabled.V &&
+		t.charged < attempts && (m.wf.MaxParallel.V == 0 || m.running() < m.wf.MaxParallel.V)
+}
+
+func (m *model) running() (n int) {
+	for _, u := range m.units() {
+		if m.at(u).state == Running {
+			n++
 		}
 	}
-	return t.member && !m.ended && !m.over(i) &&
-		m.upstreamsSay(i) == yes && m.callsSay(i) == yes && !m.wf.Tasks[i].Disabled.V &&
-		t.charged < attempts && (m.wf.MaxParallel.V == 0 || running < m.wf.MaxParallel.V)
+	return n
 }

@@ -13,7 +13,8 @@ import (
 // and the ends of its attempts, over and over.
 type fate struct {
 	holds   bool
-	results []Result
+	items   []string
+	results []Result // an instance begins with the one of its number
 }
 
 // TestTheOrderOfEventsDoesNotMatter plays one run twice, in two orders, where
@@ -25,6 +26,7 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 		fates := make([]fate, len(plan.Tasks))
 		for i := range fates {
 			fates[i].holds = !chance(t, 4, "when is false")
+			fates[i].items = drawItems(t)
 			for range 3 {
 				fates[i].results = append(fates[i].results, drawResult(t, false))
 			}
@@ -58,18 +60,21 @@ func toTheEnd(t *rapid.T, plan *dag.Plan, only []dag.Task, fates []fate) *Run {
 		now = now.Add(time.Second)
 		var moves []Event
 		if s, ok := r.Startable(nil); ok {
-			moves = append(moves, AttemptStarted{s, r.Task(s).Attempts + 1, now})
+			moves = append(moves, AttemptStarted{s.Task, s.Instance, r.View(s).Attempts + 1, now})
 		}
 		for _, c := range r.Pending() {
 			switch c := c.(type) {
 			case Evaluate:
 				moves = append(moves, Evaluated{Task: c.Task, Holds: fates[c.Task].holds, At: now})
+			case Expand:
+				moves = append(moves, Expanded{Task: c.Task, Items: fates[c.Task].items, At: now})
 			case StartAttempt:
 				results := fates[c.Task].results
-				moves = append(moves, AttemptEnded{c.Task, c.Attempt, results[c.Attempt%len(results)], now})
+				end := results[(c.Attempt+int(c.Instance))%len(results)]
+				moves = append(moves, AttemptEnded{c.Task, c.Instance, c.Attempt, end, now})
 			case WakeAt:
 				if c.Timer == TimerRetry {
-					moves = append(moves, RetryDue{c.Task, c.Attempt, now})
+					moves = append(moves, RetryDue{c.Task, c.Instance, c.Attempt, now})
 				}
 			}
 		}

@@ -1,9 +1,7 @@
 package machine
 
-import "github.com/ax-scheduler/ax/dag"
-
-// readyQueue holds the ready tasks by pool, since a pool that is full must not
-// hide the tasks of others. An entry that has been used or overtaken stays in it
+// readyQueue holds the ready units by pool, since a pool that is full must not
+// hide those of others. An entry that has been used or overtaken stays in it
 // until it comes up, and is known by its number then.
 type readyQueue struct {
 	pools []poolQueue // few, by order of appearance
@@ -12,27 +10,32 @@ type readyQueue struct {
 
 type poolQueue struct {
 	pool string
-	heap []readyTask
+	heap []readyUnit
 }
 
-type readyTask struct {
-	task     dag.Task
+type readyUnit struct {
+	unit     Unit
 	priority int
 	seq      int
 }
 
-func (a readyTask) before(b readyTask) bool {
+func (a readyUnit) before(b readyUnit) bool {
 	if a.priority != b.priority {
 		return a.priority > b.priority
 	}
 	return a.seq < b.seq
 }
 
-// push gives the number of the new entry, from 1.
-func (q *readyQueue) push(t dag.Task, priority int, pool string) int {
+// next gives the number of the next entry, from 1. An entry may be pushed later
+// than others with a higher number.
+func (q *readyQueue) next() int {
 	q.seq++
+	return q.seq
+}
+
+func (q *readyQueue) push(e readyUnit, pool string) {
 	p := q.of(pool)
-	p.heap = append(p.heap, readyTask{t, priority, q.seq})
+	p.heap = append(p.heap, e)
 	for i := len(p.heap) - 1; i > 0; {
 		up := (i - 1) / 2
 		if !p.heap[i].before(p.heap[up]) {
@@ -41,7 +44,6 @@ func (q *readyQueue) push(t dag.Task, priority int, pool string) int {
 		p.heap[i], p.heap[up] = p.heap[up], p.heap[i]
 		i = up
 	}
-	return q.seq
 }
 
 func (q *readyQueue) of(pool string) *poolQueue {
@@ -54,10 +56,10 @@ func (q *readyQueue) of(pool string) *poolQueue {
 	return &q.pools[len(q.pools)-1]
 }
 
-// best gives the first task whose entry is still good, over all pools that are
+// best gives the first unit whose entry is still good, over all pools that are
 // not full.
-func (q *readyQueue) best(good func(readyTask) bool, full func(string) bool) (dag.Task, bool) {
-	var first *readyTask
+func (q *readyQueue) best(good func(readyUnit) bool, full func(string) bool) (Unit, bool) {
+	var first *readyUnit
 	for i := range q.pools {
 		p := &q.pools[i]
 		for len(p.heap) > 0 && !good(p.heap[0]) {
@@ -71,9 +73,25 @@ func (q *readyQueue) best(good func(readyTask) bool, full func(string) bool) (da
 		}
 	}
 	if first == nil {
-		return dag.None, false
+		return Unit{}, false
 	}
-	return first.task, true
+	return first.unit, true
+}
+
+// waiting gives the units of a pool whose entries are still good, in no order.
+// The others are thrown out.
+func (q *readyQueue) waiting(pool string, good func(readyUnit) bool) []Unit {
+	p := q.of(pool)
+	all := p.heap
+	p.heap = all[:0] // refilled behind the reading
+	var us []Unit
+	for _, e := range all {
+		if good(e) {
+			us = append(us, e.unit)
+			q.push(e, pool)
+		}
+	}
+	return us
 }
 
 func (p *poolQueue) pop() {

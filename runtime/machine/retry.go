@@ -20,8 +20,8 @@ const (
 // overflows and never passes max_delay but for the jitter, which is laid on top
 // so that tasks spread also once they have reached the limit. Without max_delay
 // the limit is a minute, or the delay where that is longer. The jitter is a
-// fixed share of its range for each run, task and attempt.
-func retryDelay(rt *dsl.Retry, n int, run string, task int) time.Duration {
+// fixed share of its range for each run, task or instance, and attempt.
+func retryDelay(rt *dsl.Retry, n int, run string, u Unit) time.Duration {
 	delay := max(rt.Delay.Or(defaultDelay), 0)
 	limit := max(rt.MaxDelay.Or(max(defaultMaxDelay, delay)), 0)
 	pause := delay
@@ -40,7 +40,7 @@ func retryDelay(rt *dsl.Retry, n int, run string, task int) time.Duration {
 			pause = delay * time.Duration(n)
 		}
 	}
-	return saturatedAdd(min(pause, limit), share(rt.Jitter.V, run, task, n))
+	return saturatedAdd(min(pause, limit), share(rt.Jitter.V, run, u, n))
 }
 
 func saturatedAdd(a, b time.Duration) time.Duration {
@@ -51,10 +51,10 @@ func saturatedAdd(a, b time.Duration) time.Duration {
 }
 
 // share gives a part of d, from 0 to d, that looks random but is not.
-func share(d time.Duration, run string, task, n int) time.Duration {
+func share(d time.Duration, run string, u Unit, n int) time.Duration {
 	if d <= 0 {
 		return 0
 	}
-	h := sha256.Sum256([]byte(run + "/" + strconv.Itoa(task) + "/" + strconv.Itoa(n)))
+	h := sha256.Sum256([]byte(run + "/" + u.Instance.Name(strconv.Itoa(int(u.Task))) + "/" + strconv.Itoa(n)))
 	return time.Duration(float64(binary.BigEndian.Uint64(h[:])>>11) / (1 << 53) * float64(d))
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 )
 
@@ -46,7 +47,7 @@ func TestThePauseBetweenAttempts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i, want := range c.want {
-				if got := retryDelay(&c.retry, i+1, "r1", 0); got != want {
+				if got := retryDelay(&c.retry, i+1, "r1", whole(0)); got != want {
 					t.Errorf("after attempt %d: %s, want %s", i+1, got, want)
 				}
 			}
@@ -78,18 +79,18 @@ func TestAPauseIsNeverNegativeAndGrowsToItsLimit(t *testing.T) {
 
 		plain := *retry
 		plain.Jitter = dsl.Value[time.Duration]{}
-		this, next := retryDelay(&plain, n, "r1", 3), retryDelay(&plain, n+1, "r1", 3)
+		this, next := retryDelay(&plain, n, "r1", whole(3)), retryDelay(&plain, n+1, "r1", whole(3))
 		if this < 0 || this > limit {
 			t.Fatalf("after attempt %d: %s, limit %s", n, this, limit)
 		}
 		if next < this {
 			t.Fatalf("after attempt %d: %s, after the next: %s", n, this, next)
 		}
-		got := retryDelay(retry, n, "r1", 3)
+		got := retryDelay(retry, n, "r1", whole(3))
 		if most := saturatedAdd(this, jitter); got < this || got > most {
 			t.Fatalf("with jitter %s, not in %s to %s", got, this, most)
 		}
-		if again := retryDelay(retry, n, "r1", 3); got != again {
+		if again := retryDelay(retry, n, "r1", whole(3)); got != again {
 			t.Fatalf("first %s, then %s", got, again)
 		}
 	})
@@ -100,9 +101,10 @@ func TestAPauseIsNeverNegativeAndGrowsToItsLimit(t *testing.T) {
 func TestJitterSpreads(t *testing.T) {
 	const width = time.Second
 	for name, share := range map[string]func(i int) time.Duration{
-		"attempts of a task": func(i int) time.Duration { return share(width, "r1", 0, i) },
-		"tasks of a run":     func(i int) time.Duration { return share(width, "r1", i, 1) },
-		"runs":               func(i int) time.Duration { return share(width, "r"+string(rune('0'+i)), 0, 1) },
+		"attempts of a task":  func(i int) time.Duration { return share(width, "r1", whole(0), i) },
+		"tasks of a run":      func(i int) time.Duration { return share(width, "r1", whole(dag.Task(i)), 1) },
+		"instances of a task": func(i int) time.Duration { return share(width, "r1", Unit{0, InstanceOf(i)}, 1) },
+		"runs":                func(i int) time.Duration { return share(width, "r"+string(rune('0'+i)), whole(0), 1) },
 	} {
 		var quarters [4]int
 		for i := range 100 {

@@ -49,15 +49,15 @@ type Run struct {
 	at      time.Time
 	endings []dag.Task // ended, and their edges not yet resolved
 	cmds    []Command
-	changed []dag.Task
-	dirty   []bool // by task: stands in changed
+	changed []Unit
 }
 
-// task is the state of one task of a run.
+// task is the state of one task of a run. What is carried out of one with
+// foreach are its instances; its own work is their sum then.
 type task struct {
 	member bool
-	state  TaskState
-	reason Reason
+	work
+	each *instances // of a foreach, once its items have been known
 
 	waiting int32 // unresolved depends_on edges
 	callers int32 // unresolved on_failure edges
@@ -65,19 +65,30 @@ type task struct {
 	broken  bool  // a depends_on edge did not hold
 	called  bool  // an on_failure edge held
 
-	evaluating bool
+	evaluating bool     // its when
+	expanding  bool     // its foreach
 	root       dag.Task // of a skip with reason upstream: the task at the root of it
 	caller     dag.Task // of a handler: the first that failed into it
-	readySeq   int      // its valid entry in the ready queue
 	endSeq     int      // its place among the ends of the run
-	attempt    int      // number of the last attempt
-	tries      int      // attempts charged to retry.max
-	cutOff     int      // interruptions in a row
-	stopping   Reason   // why the running attempt is being ended
-	exit       *int
-	err        string
-	outputs    map[string]string
-	left       []string
+}
+
+// work is the state of a unit: of a task, or of an instance.
+type work struct {
+	state  TaskState
+	reason Reason
+
+	readySeq int    // its valid entry in the ready queue
+	placed   bool   // of an instance: it has one of the places of the foreach's max_parallel
+	attempt  int    // number of the last attempt; of a foreach, how many its instances had
+	tries    int    // attempts charged to retry.max
+	cutOff   int    // interruptions in a row
+	stopping Reason // why the running attempt is being ended
+	exit     *int
+	err      string
+	outputs  map[string]string
+	left     []string
+
+	changed bool // stands in the run's changed
 
 	startedAt  time.Time // of the first attempt
 	attemptAt  time.Time // of the last attempt
@@ -92,7 +103,6 @@ func New(id string, plan *dag.Plan, only []dag.Task) *Run {
 	r := &Run{
 		id: id, plan: plan, cause: dag.None, state: RunQueued,
 		tasks:       make([]task, len(plan.Tasks)),
-		dirty:       make([]bool, len(plan.Tasks)),
 		maxParallel: plan.Workflow.MaxParallel.V,
 	}
 	for i := range r.tasks {
@@ -129,16 +139,18 @@ func (r *Run) apply(e Event) error {
 		r.start()
 	case Evaluated:
 		return r.onTask(e.Task, func(s *task) { r.evaluated(e, s) })
+	case Expanded:
+		return r.onTask(e.Task, func(s *task) { r.expanded(e, s) })
 	case AttemptStarted:
 		return r.attemptStarted(e)
 	case AttemptEnded:
-		return r.onTask(e.Task, func(s *task) { r.attemptEnded(e, s) })
+		return r.onUnit(Unit{e.Task, e.Instance}, func(u Unit, s *work) { r.attemptEnded(e, u, s) })
 	case RetryDue:
-		return r.onTask(e.Task, func(s *task) { r.retryDue(e, s) })
+		return r.onUnit(Unit{e.Task, e.Instance}, func(u Unit, s *work) { r.retryDue(e, u, s) })
 	case AttemptTimedOut:
-		return r.onTask(e.Task, func(s *task) { r.attemptTimedOut(e, s) })
+		return r.onUnit(Unit{e.Task, e.Instance}, func(u Unit, s *work) { r.attemptTimedOut(e, u, s) })
 	case PoolBusy:
-		return r.onTask(e.Task, func(s *task) { r.poolBusy(e, s) })
+		return r.onUnit(Unit{e.Task, e.Instance}, r.poolBusy)
 	case RunTimedOut:
 		r.runTimedOut()
 	case CancelRequested:
@@ -166,6 +178,38 @@ func (r *Run) onTask(t dag.Task, do func(*task)) error {
 		do(&r.tasks[t])
 	}
 	return err
+}
+
+// hasUnit refuses a unit that the run does not have, or that never is carried
+// out: a task with foreach is only in its instances.
+func (r *Run) hasUnit(u Unit) error {
+	if err := r.has(u.Task); err != nil {
+		return err
+	}
+	switch each := r.tasks[u.Task].each; {
+	case u.Instance == 0 && r.spec(u.Task).Foreach != nil:
+		return fmt.Errorf("run %s: task %d is carried out in instances", r.id, u.Task)
+	case u.Instance != 0 && (each == nil || u.Instance < 0 || int(u.Instance) > len(each.units)):
+		return fmt.Errorf("run %s: task %d has no instance %d", r.id, u.Task, u.Instance.Index())
+	}
+	return nil
+}
+
+// onUnit does something with a unit that the run has.
+func (r *Run) onUnit(u Unit, do func(Unit, *work)) error {
+	err := r.hasUnit(u)
+	if err == nil {
+		do(u, r.work(u))
+	}
+	return err
+}
+
+// work gives the state of a unit that there is.
+func (r *Run) work(u Unit) *work {
+	if u.Instance == 0 {
+		return &r.tasks[u.Task].work
+	}
+	return &r.tasks[u.Task].each.units[u.Instance.Index()]
 }
 
 func (r *Run) start() {
@@ -231,11 +275,11 @@ func (r *Run) count(t dag.Task, by int) {
 
 func (r *Run) command(c Command) { r.cmds = append(r.cmds, c) }
 
-// touch notes that a task's record has changed.
-func (r *Run) touch(t dag.Task) {
-	if !r.dirty[t] {
-		r.dirty[t] = true
-		r.changed = append(r.changed, t)
+// touch notes that the record of a task or an instance has changed.
+func (r *Run) touch(u Unit) {
+	if s := r.work(u); !s.changed {
+		s.changed = true
+		r.changed = append(r.changed, u)
 	}
 }
 

@@ -182,7 +182,7 @@ tasks:
 	fresh := func() *Run { return New("r1", plan, []dag.Task{a, c}) }
 	going := func() *Run {
 		r := New("r1", plan, []dag.Task{a, b})
-		for _, e := range []Event{RunStarted{epoch}, AttemptStarted{a, 1, epoch}} {
+		for _, e := range []Event{RunStarted{epoch}, AttemptStarted{a, 0, 1, epoch}} {
 			if _, err := r.Apply(e); err != nil {
 				t.Fatal(err)
 			}
@@ -195,12 +195,12 @@ tasks:
 		e    Event
 		want string
 	}{
-		{"an event before the start", fresh, AttemptStarted{a, 1, epoch}, "run r1: machine.AttemptStarted before its start"},
-		{"a task that is not ready", going, AttemptStarted{b, 2, epoch}, "run r1: task 1 cannot start now"},
-		{"a task without a slot", going, AttemptStarted{b, 1, epoch}, "run r1: task 1 cannot start now"},
+		{"an event before the start", fresh, AttemptStarted{a, 0, 1, epoch}, "run r1: machine.AttemptStarted before its start"},
+		{"a task that is not ready", going, AttemptStarted{b, 0, 2, epoch}, "run r1: task 1 cannot start now"},
+		{"a task without a slot", going, AttemptStarted{b, 0, 1, epoch}, "run r1: task 1 cannot start now"},
 		{"a task that does not belong to the run", going, AttemptEnded{Task: c, Attempt: 1, At: epoch}, "run r1 has no task 2"},
-		{"the start of such a task", going, AttemptStarted{c, 1, epoch}, "run r1 has no task 2"},
-		{"a task that is not in the plan", going, PoolBusy{3, epoch}, "run r1 has no task 3"},
+		{"the start of such a task", going, AttemptStarted{c, 0, 1, epoch}, "run r1 has no task 2"},
+		{"a task that is not in the plan", going, PoolBusy{3, 0, epoch}, "run r1 has no task 3"},
 		{"a task below all", going, Evaluated{Task: dag.None, At: epoch}, "run r1 has no task -1"},
 		{"a retry of a run that goes on", going, RunRetried{At: epoch}, "run r1 is running: only a run that has ended can be retried"},
 	} {
@@ -225,7 +225,7 @@ func TestARetryOfAnUnknownTaskIsRefused(t *testing.T) {
 	if _, err := r.Apply(RunStarted{epoch}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Apply(RunRetried{[]dag.Task{0, 1}, epoch}); err == nil || err.Error() != "run r1 has no task 1" {
+	if _, err := r.Apply(RunRetried{[]dag.Task{0, 1}, nil, epoch}); err == nil || err.Error() != "run r1 has no task 1" {
 		t.Errorf("got %v", err)
 	}
 	if state, _, _ := r.State(); state != RunSucceeded {

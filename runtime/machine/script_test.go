@@ -134,11 +134,11 @@ func (s *script) apply(e Event) []Command {
 
 func (s *script) startAll() (cmds []Command) {
 	for {
-		t, ok := s.run.Startable(func(pool string) bool { return s.full[pool] })
+		u, ok := s.run.Startable(func(pool string) bool { return s.full[pool] })
 		if !ok {
 			return cmds
 		}
-		cmds = append(cmds, s.apply(AttemptStarted{t, s.run.Task(t).Attempts + 1, s.now})...)
+		cmds = append(cmds, s.apply(AttemptStarted{u.Task, u.Instance, s.run.View(u).Attempts + 1, s.now})...)
 	}
 }
 
@@ -165,7 +165,7 @@ func (s *script) aside(line string, words []string) {
 		_, want, _ := strings.Cut(line, "says: ")
 		_, _, got := s.run.State()
 		if words[0] != "run" {
-			got = s.run.Task(s.task(words[0])).Error
+			got = s.run.View(s.unit(words[0])).Error
 		}
 		if got != want {
 			s.t.Errorf("%s says %q, want %q", words[0], got, want)
@@ -179,7 +179,7 @@ func (s *script) aside(line string, words []string) {
 			s.t.Errorf("%s: it is task %d, %v", line, got, ok)
 		}
 	case words[1] == "has":
-		if got := s.run.Task(s.task(words[0])).Attempts; strconv.Itoa(got) != words[2] {
+		if got := s.run.View(s.unit(words[0])).Attempts; strconv.Itoa(got) != words[2] {
 			s.t.Errorf("%s has %d attempts, want %s", words[0], got, words[2])
 		}
 	default:
@@ -195,6 +195,14 @@ func (s *script) task(id string) dag.Task {
 	return t
 }
 
+func (s *script) unit(name string) Unit {
+	u, ok := s.run.Named(name)
+	if !ok {
+		s.t.Fatalf("no task or instance %q", name)
+	}
+	return u
+}
+
 // event reads an event: of the run, or of a task or one of its attempts (a#2);
 // without a number it is the last one.
 func (s *script) event(words []string) Event {
@@ -207,24 +215,38 @@ func (s *script) event(words []string) Event {
 		return RunTimedOut{s.now}
 	case "retry":
 		e := RunRetried{At: s.now}
-		for _, id := range words[1:] {
-			e.Tasks = append(e.Tasks, s.task(id))
+		for _, name := range words[1:] {
+			if u := s.unit(name); u.Instance == 0 {
+				e.Tasks = append(e.Tasks, u.Task)
+			} else {
+				e.Instances = append(e.Instances, u)
+			}
 		}
 		return e
 	}
 	id, number, numbered := strings.Cut(words[0], "#")
-	t := s.task(id)
-	n := s.run.Task(t).Attempts
+	u := s.unit(id)
+	t, n := u.Task, s.run.View(u).Attempts
 	if numbered {
 		n, _ = strconv.Atoi(number)
 	}
 	switch words[1] {
 	case "times":
-		return AttemptTimedOut{t, n, s.now}
+		return AttemptTimedOut{t, u.Instance, n, s.now}
 	case "due":
-		return RetryDue{t, n, s.now}
+		return RetryDue{t, u.Instance, n, s.now}
 	case "busy":
-		return PoolBusy{t, s.now}
+		return PoolBusy{t, u.Instance, s.now}
+	case "items":
+		e := Expanded{Task: t, At: s.now}
+		if words[2] == "broken" {
+			e.Error = "no list"
+			return e
+		}
+		for i := range len(strings.Trim(words[2], "-")) {
+			e.Items = append(e.Items, strconv.Quote(words[2][i:i+1]))
+		}
+		return e
 	case "when":
 		e := Evaluated{Task: t, Holds: words[2] == "true", At: s.now}
 		if words[2] == "broken" {
@@ -232,7 +254,7 @@ func (s *script) event(words []string) Event {
 		}
 		return e
 	}
-	return AttemptEnded{t, n, s.result(words[1:]), s.now}
+	return AttemptEnded{t, u.Instance, n, s.result(words[1:]), s.now}
 }
 
 // result reads the end of an attempt: ok, or exit 3, signal SIGKILL, unstartable,
@@ -273,13 +295,24 @@ func (s *script) result(words []string) Result {
 	return r
 }
 
-// states gives what can be seen of each task and, last, of the run.
+// states gives what can be seen of each task and its instances and, last, of the
+// run.
 func (s *script) states() []string {
 	var all []string
 	for i, n := range s.plan.Tasks {
-		v := s.run.Task(dag.Task(i))
-		all = append(all, withReason(n.ID+" "+v.State.String(), v.Reason, v.State.Final()))
-		all[i] += strings.Repeat(" ", v.Attempts) // another attempt is a change
+		t := dag.Task(i)
+		us := []Unit{whole(t)}
+		for k := range s.run.Instances(t) {
+			us = append(us, Unit{t, InstanceOf(k)})
+		}
+		for _, u := range us {
+			v := s.run.View(u)
+			text := withReason(s.run.Name(u)+" "+v.State.String(), v.Reason, v.State.Final())
+			if n.Spec.Foreach == nil || u.Instance != 0 {
+				text += strings.Repeat(" ", v.Attempts) // another attempt is a change
+			}
+			all = append(all, text)
+		}
 	}
 	state, reason, _ := s.run.State()
 	return append(all, withReason("run "+state.String(), reason, state.Final()))
@@ -293,8 +326,8 @@ func withReason(what string, r Reason, final bool) string {
 }
 
 func (s *script) changes(before []string) (changed []string) {
-	for i, now := range s.states() {
-		if now != before[i] && now != "run running" {
+	for _, now := range s.states() {
+		if !slices.Contains(before, now) && now != "run running" {
 			changed = append(changed, strings.TrimSpace(now))
 		}
 	}
@@ -302,10 +335,12 @@ func (s *script) changes(before []string) (changed []string) {
 }
 
 func (s *script) show(c Command) string {
-	attempt := func(t dag.Task, n int) string { return fmt.Sprintf("%s#%d", s.plan.Tasks[t].ID, n) }
+	attempt := func(u Unit, n int) string { return fmt.Sprintf("%s#%d", s.run.Name(u), n) }
 	switch c := c.(type) {
 	case StopAttempt:
-		return fmt.Sprintf("stop %s(%s)", attempt(c.Task, c.Attempt), c.Reason)
+		return fmt.Sprintf("stop %s(%s)", attempt(c.Unit(), c.Attempt), c.Reason)
+	case Expand:
+		return "expand " + s.plan.Tasks[c.Task].ID
 	case Evaluate:
 		return "evaluate " + s.plan.Tasks[c.Task].ID
 	case WakeAt:
@@ -314,9 +349,9 @@ func (s *script) show(c Command) string {
 		case TimerRun:
 			return fmt.Sprintf("limit run %s", in)
 		case TimerAttempt:
-			return fmt.Sprintf("limit %s %s", attempt(c.Task, c.Attempt), in)
+			return fmt.Sprintf("limit %s %s", attempt(c.Unit(), c.Attempt), in)
 		}
-		return fmt.Sprintf("wake %s %s", attempt(c.Task, c.Attempt), in)
+		return fmt.Sprintf("wake %s %s", attempt(c.Unit(), c.Attempt), in)
 	}
 	return ""
 }

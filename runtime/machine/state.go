@@ -4,13 +4,15 @@ import "fmt"
 
 // TaskState is where a task of a run stands. In one event it goes
 //
-//	from pending to ready, failed, skipped, cancelled
-//	from ready to running, skipped, cancelled
+//	from pending to ready, succeeded, failed, skipped, cancelled
+//	from ready to running, succeeded, failed, skipped, cancelled
 //	from running to ready, retrying, succeeded, failed, skipped, cancelled
 //	from retrying to ready, cancelled
 //
 // A pending task fails where its condition cannot be evaluated; a running one
-// is ready again after an interruption, or a failure with no pause.
+// is ready again after an interruption, or a failure with no pause. Only one with
+// foreach succeeds before it is running, for it has no items or its instances
+// have ended in an earlier course of the run, and then it may fail as well.
 type TaskState uint8
 
 // The states of a task. Those from Succeeded on are final.

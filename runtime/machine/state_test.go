@@ -10,8 +10,8 @@ import (
 // steps gives the states that a task may go to in one event. The worlds hold
 // the machine to it.
 var steps = map[TaskState][]TaskState{
-	Pending:  {Ready, Failed, Skipped, Cancelled},
-	Ready:    {Running, Skipped, Cancelled},
+	Pending:  {Ready, Succeeded, Failed, Skipped, Cancelled},
+	Ready:    {Running, Succeeded, Failed, Skipped, Cancelled},
 	Running:  {Ready, Retrying, Succeeded, Failed, Skipped, Cancelled},
 	Retrying: {Ready, Cancelled},
 }
@@ -59,6 +59,27 @@ tasks:
 	} {
 		s.apply(s.event(strings.Fields(event)))
 		s.startAll()
+	}
+	each := newScript(t, `
+tasks:
+  none: {foreach: "[]"}
+  mends: {foreach: x, pool: {name: db, busy: skip}}
+  fails: {foreach: x, pool: {name: db, busy: skip}}
+`)
+	each.taken = s.taken
+	for _, event := range []string{
+		"start", "none items broken", "mends items ab", "fails items ab",
+		"mends[0] ok", "mends[1] exit 1", "fails[0] exit 1", "fails[1] exit 1",
+	} {
+		each.apply(each.event(strings.Fields(event)))
+		each.startAll()
+	}
+	each.full["db"] = true
+	for _, event := range []string{
+		"retry none mends[1] fails[1]", "mends[1] busy", "fails[1] busy", "none items -",
+	} {
+		each.apply(each.event(strings.Fields(event)))
+		each.startAll()
 	}
 	for from, tos := range steps {
 		for _, to := range tos {

@@ -49,7 +49,7 @@ func (r *Run) awaitsDeadline() bool {
 	return r.state == RunRunning && !r.deadline.IsZero() && !r.timedOut && r.cancels == 0 && !r.decided
 }
 
-func (r *Run) wakeForDeadline() { r.command(WakeAt{TimerRun, dag.None, 0, r.deadline}) }
+func (r *Run) wakeForDeadline() { r.command(WakeAt{Timer: TimerRun, Task: dag.None, At: r.deadline}) }
 
 // stopAll cancels what waits and has ended what runs, but for those who
 // survive. All states are set before any edge is resolved, so that nothing
@@ -59,8 +59,10 @@ func (r *Run) stopAll(why Reason, waited string, survives func(dag.Task) bool) {
 		t, s := dag.Task(i), &r.tasks[i]
 		switch {
 		case !s.member || s.state.Final() || survives(t):
+		case s.each != nil && s.state != Pending:
+			r.stopInstances(t, why, waited)
 		case s.state == Running:
-			r.stop(t, why)
+			r.stop(whole(t), why)
 		default:
 			s.err = withLastLine(waited, s.err)
 			r.end(t, Cancelled, why)
@@ -80,20 +82,25 @@ func (r *Run) retried(e RunRetried) error {
 			return err
 		}
 	}
-	again := make([]bool, len(r.tasks))
-	for _, t := range r.plan.Downstream(e.Tasks...) {
-		again[t] = true
+	for _, u := range e.Instances {
+		if err := r.hasItem(u); err != nil {
+			return err
+		}
 	}
 	r.reason, r.err, r.cause, r.finishedAt = ReasonNone, "", dag.None, time.Time{}
 	r.decided, r.timedOut, r.cancels = false, false, 0
-	all := len(e.Tasks) == 0
+	fresh, again := r.named(e)
+	all := len(e.Tasks)+len(e.Instances) == 0
 	for i := range r.tasks {
 		t, s, n := dag.Task(i), &r.tasks[i], &r.plan.Tasks[i]
 		switch {
 		case !s.member:
-		case again[t] || n.Late || all && (s.state != Succeeded || n.Callers > 0):
-			r.tasks[t] = task{member: true, root: dag.None, caller: dag.None, attempt: s.attempt, startedAt: s.startedAt}
-			r.touch(t)
+		case fresh[t] || n.Late || all && n.Callers > 0:
+			r.reset(t, nil)
+		case again[t] != nil:
+			r.reset(t, again[t])
+		case all && (s.state != Succeeded || s.each.has(unsuccessful)):
+			r.reset(t, unsuccessful)
 		case s.state == Failed && r.counts(t) &&
 			(r.cause == dag.None || s.endSeq < r.tasks[r.cause].endSeq):
 			r.cause = t
@@ -101,4 +108,58 @@ func (r *Run) retried(e RunRetried) error {
 	}
 	r.begin()
 	return nil
+}
+
+// named tells of each task what a retry of named ones does with it: what is
+// downstream of them begins anew; of what is named itself, and has instances,
+// some do, as the function says.
+func (r *Run) named(e RunRetried) (fresh []bool, again []func(Instance, *work) bool) {
+	fresh, again = make([]bool, len(r.tasks)), make([]func(Instance, *work) bool, len(r.tasks))
+	var below []dag.Task
+	name := func(t dag.Task, which func(Instance, *work) bool) {
+		if again[t] == nil {
+			for _, e := range r.plan.Tasks[t].Downstream {
+				below = append(below, e.To)
+			}
+		}
+		again[t] = which
+	}
+	some := map[Unit]bool{}
+	for _, u := range e.Instances {
+		some[u] = true
+		name(u.Task, func(i Instance, _ *work) bool { return some[Unit{u.Task, i}] })
+	}
+	for _, t := range e.Tasks {
+		name(t, func(i Instance, s *work) bool { return unsuccessful(i, s) || some[Unit{t, i}] })
+	}
+	for _, t := range r.plan.Downstream(below...) {
+		fresh[t] = true
+	}
+	return fresh, again
+}
+
+// reset brings a task back to its beginning; where it has instances that again
+// is true for, only these, and the others stay as they are.
+func (r *Run) reset(t dag.Task, again func(Instance, *work) bool) {
+	s := &r.tasks[t]
+	each := s.each
+	*s = task{member: true, root: dag.None, caller: dag.None, each: each, work: s.work.anew()}
+	r.touch(whole(t))
+	if each == nil {
+		return
+	}
+	partly := again != nil && each.has(again)
+	each.known = each.known && partly
+	for i := range each.units {
+		if u := (Unit{t, InstanceOf(i)}); !partly || i < len(each.items) && again(u.Instance, &each.units[i]) {
+			each.units[i] = each.units[i].anew()
+			r.touch(u)
+		}
+	}
+	each.recount()
+}
+
+// anew gives a unit that begins again: it counts its attempts on.
+func (s *work) anew() work {
+	return work{attempt: s.attempt, startedAt: s.startedAt, changed: s.changed}
 }

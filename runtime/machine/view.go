@@ -6,8 +6,12 @@ import (
 	"github.com/ax-scheduler/ax/dag"
 )
 
-// TaskView is what can be seen of a task. The maps and slices are shared and
-// must not be changed.
+// TaskView is what can be seen of a task or an instance. The maps and slices are
+// shared and must not be changed.
+//
+// A task with foreach is ready once its items are known and running from the
+// first start of an instance; its Attempts are all those of its instances, its
+// end is summed up from theirs, and outputs have only they.
 type TaskView struct {
 	Member     bool // belongs to the run
 	State      TaskState
@@ -24,9 +28,35 @@ type TaskView struct {
 }
 
 // Task gives what can be seen of one task.
-func (r *Run) Task(t dag.Task) TaskView {
-	s := &r.tasks[t]
-	v := TaskView{s.member, s.state, s.reason, s.attempt, s.exit, s.err, s.outputs, s.left,
+func (r *Run) Task(t dag.Task) TaskView { return r.View(whole(t)) }
+
+// Instances gives how many instances a task has: none while its items are not
+// known, and of a task without foreach.
+func (r *Run) Instances(t dag.Task) int {
+	if each := r.tasks[t].each; each != nil && each.known {
+		return len(each.items)
+	}
+	return 0
+}
+
+// Item gives the item of an instance that there is, as JSON.
+func (r *Run) Item(u Unit) string { return r.tasks[u.Task].each.items[u.Instance.Index()] }
+
+// Name gives the name by which a unit is shown: load, or load[3].
+func (r *Run) Name(u Unit) string { return u.Instance.Name(r.plan.Tasks[u.Task].ID) }
+
+// Named finds a unit of the run by its name.
+func (r *Run) Named(name string) (Unit, bool) {
+	id, i, ok := ParseName(name)
+	t, known := r.plan.Task(id)
+	u := Unit{t, i}
+	return u, ok && known && r.tasks[t].member && (i == 0 || r.hasItem(u) == nil)
+}
+
+// View gives what can be seen of a unit that there is.
+func (r *Run) View(u Unit) TaskView {
+	s := r.work(u)
+	v := TaskView{r.tasks[u.Task].member, s.state, s.reason, s.attempt, s.exit, s.err, s.outputs, s.left,
 		s.startedAt, s.attemptAt, time.Time{}, s.finishedAt}
 	if s.state == Retrying {
 		v.RetryAt = s.retryAt
@@ -82,14 +112,15 @@ func (r *Run) Root(t dag.Task) (dag.Task, bool) {
 	return s.root, s.reason == ReasonUpstream && s.root != dag.None
 }
 
-// TakeChanged gives the tasks whose view may have changed since the last call.
-func (r *Run) TakeChanged() []dag.Task {
-	ts := r.changed
+// TakeChanged gives the units whose view may have changed since the last call.
+// An instance that is pending is none of the run any more, or none yet.
+func (r *Run) TakeChanged() []Unit {
+	us := r.changed
 	r.changed = nil
-	for _, t := range ts {
-		r.dirty[t] = false
+	for _, u := range us {
+		r.work(u).changed = false
 	}
-	return ts
+	return us
 }
 
 // Pending gives the open commands, from the state alone: what a restart has to
@@ -111,15 +142,28 @@ func (r *Run) Pending() []Command {
 		switch {
 		case s.evaluating:
 			r.command(Evaluate{t})
-		case s.state == Retrying:
-			r.command(WakeAt{TimerRetry, t, s.attempt, s.retryAt})
+		case s.expanding:
+			r.command(Expand{t})
+		case s.each == nil:
+			r.pendingOf(whole(t))
 		case s.state == Running:
-			r.command(StartAttempt{t, s.attempt})
-			r.wakeForTimeout(t)
-			if s.stopping != ReasonNone {
-				r.command(StopAttempt{t, s.attempt, s.stopping})
+			for n := range s.each.items {
+				r.pendingOf(Unit{t, InstanceOf(n)})
 			}
 		}
 	}
 	return r.cmds
+}
+
+func (r *Run) pendingOf(u Unit) {
+	switch s := r.work(u); s.state {
+	case Retrying:
+		r.command(WakeAt{TimerRetry, u.Task, u.Instance, s.attempt, s.retryAt})
+	case Running:
+		r.command(StartAttempt{u.Task, u.Instance, s.attempt})
+		r.wakeForTimeout(u)
+		if s.stopping != ReasonNone {
+			r.command(StopAttempt{u.Task, u.Instance, s.attempt, s.stopping})
+		}
+	}
 }

@@ -26,7 +26,7 @@ type world struct {
 	shadow *Run    // has been given every stored event but the late ones, and asked for nothing
 	stored []Event // what a journal would hold
 	ends   int     // EndRun since the last retry
-	seen   []TaskView
+	seen   map[Unit]TaskView
 
 	calm    bool // nothing but ends of attempts
 	crashes bool // the engine does not live long
@@ -50,7 +50,7 @@ func TestWorlds(t *testing.T) {
 }
 
 func newWorld(t *rapid.T) *world {
-	w := &world{T: t, now: epoch}
+	w := &world{T: t, now: epoch, seen: map[Unit]TaskView{}}
 	w.wf, w.plan = drawFlow(t)
 	w.only = drawOnly(t, w.plan)
 	w.calm, w.crashes = chance(t, 2, "calm"), chance(t, 6, "crashes")
@@ -88,25 +88,24 @@ func (w *world) play() {
 // moves gives what an engine may do next.
 func (w *world) moves() (moves []func()) {
 	full := map[string]bool{"p": chance(w.T, 4, "p is full"), "q": chance(w.T, 4, "q is full")}
-	if t, ok := w.startable(full); ok {
-		start := func() { w.happens(AttemptStarted{t, w.model.tasks[t].attempt + 1, w.tick()}) }
+	if u, ok := w.startable(full); ok {
+		start := func() { w.happens(AttemptStarted{u.Task, u.Instance, w.model.at(u).attempt + 1, w.tick()}) }
 		moves = append(moves, start, start)
 	}
 	for i, s := range w.model.tasks {
-		t := dag.Task(i)
+		if t := dag.Task(i); s.asked {
+			moves = append(moves, func() { w.answer(t) })
+		} else if s.opening {
+			moves = append(moves, func() { w.expand(t) })
+		}
+	}
+	for _, u := range w.model.units() {
+		s, pool := w.model.at(u), w.wf.Tasks[u.Task].Pool
 		switch {
-		case s.asked:
-			moves = append(moves, func() {
-				e := Evaluated{Task: t, Holds: !chance(w.T, 4, "when is false"), At: w.tick()}
-				if chance(w.T, 8, "when is broken") {
-					e.Holds, e.Error = false, "no such name"
-				}
-				w.happens(e)
-			})
 		case s.state == Retrying:
 			moves = append(moves, func() {
 				w.now = s.retryAt
-				w.happens(RetryDue{t, s.attempt, w.tick()})
+				w.happens(RetryDue{u.Task, u.Instance, s.attempt, w.tick()})
 			})
 		case s.state == Running:
 			moves = append(moves, func() {
@@ -114,52 +113,87 @@ func (w *world) moves() (moves []func()) {
 				if w.crashes && chance(w.T, 2, "crash") {
 					r = Result{Interrupted: true}
 				}
-				w.happens(AttemptEnded{t, s.attempt, r, w.tick()})
+				w.happens(AttemptEnded{u.Task, u.Instance, s.attempt, r, w.tick()})
 			})
-		case s.state == Ready && w.wf.Tasks[i].Pool != nil && w.wf.Tasks[i].Pool.Busy.V == dsl.BusySkip && full[poolOf(&w.wf.Tasks[i])]:
-			moves = append(moves, func() { w.happens(PoolBusy{t, w.tick()}) })
+		case w.model.admitted(u) && pool != nil && pool.Busy.V == dsl.BusySkip && full[pool.Name.V]:
+			moves = append(moves, func() { w.happens(PoolBusy{u.Task, u.Instance, w.tick()}) })
 		}
 	}
-	if len(moves) == 0 && w.model.open(func(i int) bool { return w.model.tasks[i].state == Ready }) {
+	if len(moves) == 0 && w.model.open(func(i int) bool { return w.model.tasks[i].state == Ready || w.model.tasks[i].known }) {
 		moves = append(moves, func() {}) // all that is ready waits for a pool
 	}
 	return moves
 }
 
-// startable asks the machine what should start, and whether that is right.
-func (w *world) startable(full map[string]bool) (dag.Task, bool) {
-	t, ok := w.run.Startable(func(pool string) bool { return full[pool] })
-	running, best := 0, -1
-	for i, s := range w.model.tasks {
-		if s.state == Running {
-			running++
-		}
-		if s.state == Ready && !full[poolOf(&w.wf.Tasks[i])] && (best < 0 || w.before(i, best)) {
-			best = i
-		}
+func (w *world) answer(t dag.Task) {
+	e := Evaluated{Task: t, Holds: !chance(w.T, 4, "when is false"), At: w.tick()}
+	if chance(w.T, 8, "when is broken") {
+		e.Holds, e.Error = false, "no such name"
 	}
-	slots := w.wf.MaxParallel.V == 0 || running < w.wf.MaxParallel.V
-	switch {
-	case ok != (slots && best >= 0):
-		w.Fatalf("startable: %d, %v; best is %d, slots %v", t, ok, best, slots)
-	case ok && w.before(best, int(t)):
-		w.Fatalf("task %d should start before %d", best, t)
-	case ok && (!w.run.CanStart(t) || full[poolOf(&w.wf.Tasks[t])]):
-		w.Fatalf("task %d cannot start", t)
-	}
-	return t, ok
+	w.happens(e)
 }
 
-// before tells whether one ready task surely comes before another.
-func (w *world) before(i, j int) bool {
-	a, b := w.wf.Tasks[i].Priority.Or(w.wf.Priority.Or(5)), w.wf.Tasks[j].Priority.Or(w.wf.Priority.Or(5))
-	return a > b || a == b && w.model.tasks[i].readyIn < w.model.tasks[j].readyIn
+func (w *world) expand(t dag.Task) {
+	e := Expanded{Task: t, At: w.tick()}
+	if chance(w.T, 8, "foreach is broken") {
+		e.Error = "no list"
+	} else {
+		e.Items = drawItems(w.T)
+	}
+	w.happens(e)
+}
+
+// startable asks the machine what should start, and whether that is right.
+func (w *world) startable(full map[string]bool) (Unit, bool) {
+	u, ok := w.run.Startable(func(pool string) bool { return full[pool] })
+	var best Unit
+	found := false
+	waiting := map[string]int{}
+	for _, o := range w.model.units() {
+		pool := poolOf(&w.wf.Tasks[o.Task])
+		if w.model.admitted(o) {
+			waiting[pool]++
+		}
+		if w.model.admitted(o) && !full[pool] && (!found || w.before(o, best)) {
+			best, found = o, true
+		}
+	}
+	for _, pool := range []string{"", "p", "q"} {
+		if got := w.run.WaitingFor(pool); len(got) != waiting[pool] {
+			w.Fatalf("%v wait for pool %q, want %d", got, pool, waiting[pool])
+		}
+	}
+	slots := w.wf.MaxParallel.V == 0 || w.model.running() < w.wf.MaxParallel.V
+	switch {
+	case ok != (slots && found):
+		w.Fatalf("startable: %s, %v; best is %s, slots %v\n%s", u, ok, best, slots, w.history())
+	case ok && w.before(best, u):
+		w.Fatalf("task %s should start before %s", best, u)
+	case ok && (!w.run.CanStart(u) || full[poolOf(&w.wf.Tasks[u.Task])]):
+		w.Fatalf("task %s cannot start", u)
+	}
+	return u, ok
+}
+
+// before tells whether one ready unit surely comes before another. Of tasks that
+// one event made ready the order is not told.
+func (w *world) before(a, b Unit) bool {
+	x, y := w.model.at(a), w.model.at(b)
+	p, q := w.wf.Tasks[a.Task].Priority.Or(w.wf.Priority.Or(5)), w.wf.Tasks[b.Task].Priority.Or(w.wf.Priority.Or(5))
+	if a.Task == b.Task {
+		return x.turn < y.turn
+	}
+	return p > q || p == q && x.readyIn < y.readyIn
 }
 
 // trouble is what may come at any time.
 func (w *world) trouble() {
-	t := dag.Task(rapid.IntRange(0, len(w.plan.Tasks)-1).Draw(w.T, "task in trouble"))
-	s := w.model.tasks[t]
+	units := w.model.units()
+	if len(units) == 0 {
+		return
+	}
+	u := units[rapid.IntRange(0, len(units)-1).Draw(w.T, "unit in trouble")]
+	member, attempt := w.model.tasks[u.Task].member, w.model.at(u).attempt
 	switch rapid.IntRange(0, 9).Draw(w.T, "trouble kind") {
 	case 0:
 		w.happens(CancelRequested{"somebody", w.tick()})
@@ -167,12 +201,12 @@ func (w *world) trouble() {
 		w.now = w.now.Add(pick(w.T, "time passes", time.Minute, time.Hour))
 		w.happens(RunTimedOut{w.tick()})
 	case 2, 3, 4:
-		if s.member {
-			w.happens(AttemptTimedOut{t, s.attempt, w.tick()})
+		if member {
+			w.happens(AttemptTimedOut{u.Task, u.Instance, attempt, w.tick()})
 		}
 	case 5:
-		if s.member { // of an attempt that never was
-			w.happens(AttemptEnded{Task: t, Attempt: s.attempt + 1, At: w.tick()})
+		if member { // of an attempt that never was
+			w.happens(AttemptEnded{Task: u.Task, Instance: u.Instance, Attempt: attempt + 1, At: w.tick()})
 		}
 	default:
 		w.late()
@@ -192,16 +226,20 @@ func (w *world) late() {
 			if w.model.tasks[old.Task].asked {
 				continue
 			}
+		case Expanded:
+			if w.model.tasks[old.Task].opening {
+				continue
+			}
 		case AttemptEnded:
-			if w.model.current(old.Task, old.Attempt, Running) {
+			if w.model.current(Unit{old.Task, old.Instance}, old.Attempt, Running) {
 				continue
 			}
 		case RetryDue:
-			if w.model.current(old.Task, old.Attempt, Retrying) {
+			if w.model.current(Unit{old.Task, old.Instance}, old.Attempt, Retrying) {
 				continue
 			}
 		case AttemptTimedOut:
-			if w.model.current(old.Task, old.Attempt, Running) {
+			if w.model.current(Unit{old.Task, old.Instance}, old.Attempt, Running) {
 				continue
 			}
 		}
@@ -227,8 +265,8 @@ func (w *world) same(a, b *Run) {
 // happens takes an event through the machine, the model and the journal.
 func (w *world) happens(e Event) {
 	before := w.run.Pending()
-	if e, ok := e.(AttemptStarted); ok && !w.model.mayStart(int(e.Task)) {
-		w.Fatalf("task %d must not start\n%s", e.Task, w.history())
+	if e, ok := e.(AttemptStarted); ok && !w.model.mayStart(Unit{e.Task, e.Instance}) {
+		w.Fatalf("task %s must not start\n%s", Unit{e.Task, e.Instance}, w.history())
 	}
 	cmds, err := w.run.Apply(e)
 	if err != nil {
@@ -268,6 +306,14 @@ func (w *world) retry() {
 			}
 		}
 		e.Tasks = rapid.SliceOfNDistinct(rapid.SampledFrom(members), 1, min(2, len(members)), rapid.ID).Draw(w.T, "retried")
+		for _, t := range members {
+			if us := w.model.instances(t); len(us) > 0 && chance(w.T, 2, "of some instances") {
+				e.Instances = append(e.Instances, us[rapid.IntRange(0, len(us)-1).Draw(w.T, "retried instance")])
+			}
+		}
+		if len(e.Instances) > 0 && chance(w.T, 2, "of instances alone") {
+			e.Tasks = nil
+		}
 	}
 	if _, err := w.run.Apply(RunRetried{Tasks: []dag.Task{99}, At: w.now}); err == nil {
 		w.Fatal("an unknown task was retried")
