@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -87,8 +86,8 @@ func (lp *loop) record(l *live, w *write) {
 	l.attempts = nil
 
 	first := len(b.Tasks)
-	for _, t := range l.run.TakeChanged() {
-		b.Tasks = append(b.Tasks, taskRecord(l, t))
+	for _, u := range l.run.TakeChanged() {
+		b.Tasks = append(b.Tasks, taskRecord(l, u))
 	}
 	l.rec.State, l.rec.Reason, l.rec.Error = l.run.State()
 	l.rec.StartedAt, l.rec.FinishedAt = l.run.StartedAt(), l.run.FinishedAt()
@@ -143,10 +142,10 @@ func (lp *loop) finish() {
 	}
 }
 
-func taskRecord(l *live, t dag.Task) store.Task {
-	v := l.run.Task(t)
+func taskRecord(l *live, u machine.Unit) store.Task {
+	v := l.run.View(u)
 	return store.Task{
-		RunID: l.rec.ID, Index: int(t), Instance: -1, ID: l.run.Plan().Tasks[t].ID,
+		RunID: l.rec.ID, Index: int(u.Task), Instance: u.Instance.Index(), ID: l.run.Name(u),
 		State: v.State, Reason: v.Reason, Attempts: v.Attempts, ExitCode: v.ExitCode, Error: v.Error,
 		StartedAt: v.StartedAt, FinishedAt: v.FinishedAt, Outputs: v.Outputs,
 	}

@@ -22,13 +22,17 @@ func (l *live) evaluate(t dag.Task, at time.Time) machine.Evaluated {
 // askRetryIf lets retry.if say whether a failed attempt is worth another. The
 // task itself is, for it, as the attempt left it. Where it cannot be evaluated
 // there is no other attempt, and the warning says why.
-func (l *live) askRetryIf(t dag.Task, r *machine.Result) (warning string) {
-	program := l.env.programs.tasks[t].retryIf
-	spec := l.run.Plan().Tasks[t].Spec
+func (l *live) askRetryIf(u machine.Unit, r *machine.Result) (warning string) {
+	program := l.env.programs.tasks[u.Task].retryIf
+	spec := l.run.Plan().Tasks[u.Task].Spec
 	if program == nil || machine.Succeeds(spec, *r) && !r.Stopped {
 		return ""
 	}
-	values := l.valuesFor(t)
+	values := l.valuesFor(u.Task)
+	if u.Instance != 0 {
+		values.Index = u.Instance.Index()
+		values.Item, _ = expression.ParseJSON(l.run.Item(u)) // it is JSON
+	}
 	if values.Tasks == nil {
 		values.Tasks = map[string]expression.Task{}
 	}

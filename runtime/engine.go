@@ -341,8 +341,8 @@ func (e *Engine) Kill(ctx context.Context, id, by string) error {
 	var attempts []executor.Attempt
 	err := e.look(ctx, func(lp *loop) {
 		if l := lp.live[id]; l != nil {
-			for t, a := range l.active {
-				attempts = append(attempts, l.traces(machine.StartAttempt{Task: t, Attempt: a.number}))
+			for u, a := range l.active {
+				attempts = append(attempts, l.traces(machine.StartAttempt{Task: u.Task, Instance: u.Instance, Attempt: a.number}))
 				a.stop(errKilled)
 			}
 		}

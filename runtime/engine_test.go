@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +33,8 @@ type script struct {
 	fail map[string]int // attempts that fail; -1 for all
 	deaf map[string]time.Duration
 
-	sleepLong bool // the engine's loop may
+	sleepLong bool                         // the engine's loop may
+	outputs   map[string]map[string]string // of each task, when it succeeds
 
 	mu    sync.Mutex
 	notes []string
@@ -62,6 +64,8 @@ func (s *script) Execute(ctx context.Context, a executor.Attempt) executor.Outco
 	case <-time.After(s.took[a.Task]):
 		if n := s.fail[a.Task]; n < 0 || a.Number <= n {
 			o.ExitCode, o.LastLine = 3, "no luck"
+		} else {
+			o.Outputs = maps.Clone(s.outputs[a.Task])
 		}
 	case <-ctx.Done():
 		time.Sleep(s.deaf[a.Task])

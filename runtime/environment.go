@@ -194,8 +194,8 @@ func (env *environment) cleanUp() {
 	_ = os.RemoveAll(env.scratch) // what is left is found by the next clean-up
 }
 
-// variables gives the complete environment of one attempt, the last of a name
-// winning.
+// variables gives the complete environment of one attempt of a task or an
+// instance, the last of a name winning.
 func (env *environment) variables(own []string, run, task string, attempt int, failed []string) []string {
 	return append(slices.Concat(env.shared, own, env.secrets, env.run, failed),
 		"AX_TASK="+task,

@@ -28,19 +28,25 @@ type job struct {
 	values   expression.Values
 	run      string
 	workflow string
+	unit     string // name of the task or instance
+	item     string // of an instance, as JSON
 	number   int
 	log      string
 	failed   []string // AX_FAILED_… of a handler
 }
 
 func (lp *loop) job(l *live, c machine.StartAttempt) *job {
-	return &job{
+	j := &job{
 		env: l.env, spec: l.run.Plan().Tasks[c.Task].Spec, programs: &l.env.programs.tasks[c.Task],
 		values: l.valuesFor(c.Task),
-		run:    l.rec.ID, workflow: l.rec.Workflow, number: c.Attempt,
-		log:    filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Task, c.Attempt))),
+		run:    l.rec.ID, workflow: l.rec.Workflow, unit: l.run.Name(c.Unit()), number: c.Attempt,
+		log:    filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Unit(), c.Attempt))),
 		failed: l.failedVariables(c.Task),
 	}
+	if c.Instance != 0 {
+		j.values.Index, j.item = c.Instance.Index(), l.run.Item(c.Unit())
+	}
+	return j
 }
 
 // valuesFor gives what the expressions of a task are evaluated with.
@@ -51,7 +57,9 @@ func (l *live) valuesFor(t dag.Task) expression.Values {
 		for _, id := range ids {
 			if up, ok := l.run.Plan().Task(id); ok {
 				v := l.run.Task(up)
-				values.Tasks[id] = expression.Task{State: v.State.String(), Outputs: v.Outputs, ExitCode: v.ExitCode, Error: v.Error}
+				values.Tasks[id] = expression.Task{
+					State: v.State.String(), Outputs: v.Outputs, ExitCode: v.ExitCode, Error: v.Error, Each: l.listsOf(up),
+				}
 			}
 		}
 	}
@@ -109,9 +117,13 @@ func (j *job) carryOut(ctx context.Context, x Executor) executor.Outcome {
 // attempt evaluates the expressions of the task.
 func (j *job) attempt() (executor.Attempt, error) {
 	a := executor.Attempt{
-		RunID: j.run, Workflow: j.workflow, Task: j.spec.ID.V, Number: j.number,
+		RunID: j.run, Workflow: j.workflow, Task: j.unit, Number: j.number,
 		Dir: j.env.dir, Log: j.log, Scratch: j.env.scratch,
 		KillAfter: j.spec.KillAfter.Or(defaultKillAfter),
+	}
+	instance, err := j.instance()
+	if err != nil {
+		return a, err
 	}
 	own, err := j.texts(j.programs.env, func(i int) dsl.Pos { return j.spec.Env[i].Value.Pos })
 	if err != nil {
@@ -145,7 +157,7 @@ func (j *job) attempt() (executor.Attempt, error) {
 		}
 		a.Action = executor.Call{Name: j.spec.Call.V, With: mapOf(with)}
 	}
-	a.Env = j.env.variables(own, j.run, j.spec.ID.V, j.number, j.failed)
+	a.Env = append(j.env.variables(own, j.run, j.unit, j.number, j.failed), instance...)
 	return a, nil
 }
 
@@ -180,15 +192,15 @@ func withOf(t *dsl.Task) map[string]string {
 	return with
 }
 
-// LogPath gives the path of an attempt's log, relative to the data folder, with
-// slashes. The index keeps apart the logs of tasks whose ids differ by case
+// LogPath gives the path of the log of an attempt of a task or an instance
+// ("load[3]"), relative to the data folder, with slashes. The index keeps apart the logs of tasks whose ids differ by case
 // alone, on disks that do not.
 func LogPath(run string, index int, task string, attempt int) string {
 	return fmt.Sprintf("logs/%s/%d-%s.%d.log", run, index, task, attempt)
 }
 
-func logPath(l *live, t dag.Task, number int) string {
-	return LogPath(l.rec.ID, int(t), l.run.Plan().Tasks[t].ID, number)
+func logPath(l *live, u machine.Unit, number int) string {
+	return LogPath(l.rec.ID, int(u.Task), l.run.Name(u), number)
 }
 
 // resultOf brings an outcome into the form that the machine takes.
@@ -205,11 +217,11 @@ func resultOf(o executor.Outcome) machine.Result {
 
 // attemptRecord gives the record of an attempt whose end the machine knows.
 func attemptRecord(l *live, c machine.StartAttempt, o executor.Outcome, at time.Time) store.Attempt {
-	v := l.run.Task(c.Task)
+	v := l.run.View(c.Unit())
 	a := store.Attempt{
-		RunID: l.rec.ID, Index: int(c.Task), Instance: -1, Number: c.Attempt,
+		RunID: l.rec.ID, Index: int(c.Task), Instance: c.Instance.Index(), Number: c.Attempt,
 		State: v.State, Reason: v.Reason, ExitCode: v.ExitCode, Error: v.Error,
-		Warnings: o.Warnings, Log: logPath(l, c.Task, c.Attempt),
+		Warnings: o.Warnings, Log: logPath(l, c.Unit(), c.Attempt),
 		StartedAt: v.AttemptAt, FinishedAt: at,
 	}
 	if !v.State.Final() {

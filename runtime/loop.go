@@ -62,7 +62,8 @@ type live struct {
 	rec store.Run
 	env *environment
 
-	impatient []dag.Task // skipped where their pool is full
+	impatient []string           // pools with tasks that are skipped where they are full
+	lists     map[dag.Task]lists // outputs of the foreach that have ended
 
 	events   [][]byte // not yet handed to the committer
 	attempts []store.Attempt
@@ -70,7 +71,7 @@ type live struct {
 	dropped  bool // ended before it started: the record says it all
 	hungry   bool
 	restless bool
-	active   map[dag.Task]*attempt
+	active   map[machine.Unit]*attempt
 }
 
 // attempt is one that is under way.
@@ -193,7 +194,7 @@ func (lp *loop) now() time.Time { return timestamp(time.Now()) }
 
 // adopt makes a run one of those that the loop owns.
 func (lp *loop) adopt(l *live) {
-	l.active = map[dag.Task]*attempt{}
+	l.active = map[machine.Unit]*attempt{}
 	l.impatient = impatient(l.run.Plan())
 	for _, name := range lp.pools.declare(l.run.Plan().Workflow) {
 		lp.e.Log.Warn("pool has different slots in different places: the smallest holds", "pool", name, "workflow", l.rec.Workflow)
@@ -260,17 +261,17 @@ func (lp *loop) grant() {
 // among equals.
 func (lp *loop) grantSlots() {
 	for lp.free > 0 && lp.ctx.Err() == nil {
-		next, task := -1, dag.None
+		next, unit := -1, machine.Unit{}
 		keep := lp.hungry[:0]
 		for _, l := range lp.hungry {
-			t, ok := l.run.Startable(lp.pools.full)
+			u, ok := l.run.Startable(lp.pools.full)
 			if !ok {
 				l.hungry = false
 				continue
 			}
 			keep = append(keep, l)
 			if next < 0 || l.rec.Priority > keep[next].rec.Priority {
-				next, task = len(keep)-1, t
+				next, unit = len(keep)-1, u
 			}
 		}
 		clear(lp.hungry[len(keep):])
@@ -280,20 +281,20 @@ func (lp *loop) grantSlots() {
 		}
 		l := lp.hungry[next]
 		lp.hungry = append(append(lp.hungry[:next], lp.hungry[next+1:]...), l)
-		lp.startAttempt(l, task)
+		lp.startAttempt(l, unit)
 	}
 }
 
-func (lp *loop) startAttempt(l *live, t dag.Task) {
+func (lp *loop) startAttempt(l *live, u machine.Unit) {
 	lp.free--
-	lp.pools.take(l.run.Plan().Tasks[t].Spec)
-	number := l.run.Task(t).Attempts + 1
+	lp.pools.take(l.run.Plan().Tasks[u.Task].Spec)
+	number := l.run.View(u).Attempts + 1
 	at := lp.now()
 	l.attempts = append(l.attempts, store.Attempt{
-		RunID: l.rec.ID, Index: int(t), Instance: -1, Number: number,
-		State: machine.Running, Log: logPath(l, t, number), StartedAt: at,
+		RunID: l.rec.ID, Index: int(u.Task), Instance: u.Instance.Index(), Number: number,
+		State: machine.Running, Log: logPath(l, u, number), StartedAt: at,
 	})
-	lp.apply(l, machine.AttemptStarted{Task: t, Attempt: number, At: at})
+	lp.apply(l, machine.AttemptStarted{Task: u.Task, Instance: u.Instance, Attempt: number, At: at})
 }
 
 // act carries out a command whose changes are committed.
@@ -302,13 +303,15 @@ func (lp *loop) act(l *live, c machine.Command) {
 	case machine.StartAttempt:
 		lp.launch(l, c)
 	case machine.StopAttempt:
-		if a := l.active[c.Task]; a != nil && a.number == c.Attempt {
+		if a := l.active[c.Unit()]; a != nil && a.number == c.Attempt {
 			a.stop(fmt.Errorf("%s", c.Reason))
 		}
 	case machine.WakeAt:
 		lp.timers.push(timer{c.At, l, c})
 	case machine.Evaluate:
 		lp.apply(l, l.evaluate(c.Task, lp.now()))
+	case machine.Expand:
+		lp.apply(l, l.expand(c.Task, lp.now()))
 	case machine.EndRun:
 		lp.leave(l)
 		lp.noteEnd(l)
@@ -326,7 +329,7 @@ func (lp *loop) act(l *live, c machine.Command) {
 // launch starts the worker of one attempt.
 func (lp *loop) launch(l *live, c machine.StartAttempt) {
 	ctx, stop := context.WithCancelCause(lp.work)
-	l.active[c.Task] = &attempt{c.Attempt, stop}
+	l.active[c.Unit()] = &attempt{c.Attempt, stop}
 	job := lp.job(l, c)
 	lp.workers.Go(func() {
 		defer stop(nil)
@@ -342,16 +345,16 @@ func (lp *loop) launch(l *live, c machine.StartAttempt) {
 
 // ended takes in the outcome of an attempt.
 func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome, drained bool) {
-	delete(l.active, c.Task)
+	delete(l.active, c.Unit())
 	lp.free++
 	lp.givePool(l.run.Plan().Tasks[c.Task].Spec)
 	result := resultOf(o)
 	result.Interrupted = drained
-	if warning := l.askRetryIf(c.Task, &result); warning != "" {
+	if warning := l.askRetryIf(c.Unit(), &result); warning != "" {
 		o.Warnings = append(o.Warnings, warning)
 	}
 	at := lp.now()
-	lp.apply(l, machine.AttemptEnded{Task: c.Task, Attempt: c.Attempt, Result: result, At: at})
+	lp.apply(l, machine.AttemptEnded{Task: c.Task, Instance: c.Instance, Attempt: c.Attempt, Result: result, At: at})
 	l.attempts = append(l.attempts, attemptRecord(l, c, o, at))
 }
 
@@ -367,9 +370,9 @@ func (lp *loop) fireTimers() {
 		}
 		switch w := t.wake; w.Timer {
 		case machine.TimerRetry:
-			lp.apply(t.l, machine.RetryDue{Task: w.Task, Attempt: w.Attempt, At: now})
+			lp.apply(t.l, machine.RetryDue{Task: w.Task, Instance: w.Instance, Attempt: w.Attempt, At: now})
 		case machine.TimerAttempt:
-			lp.apply(t.l, machine.AttemptTimedOut{Task: w.Task, Attempt: w.Attempt, At: now})
+			lp.apply(t.l, machine.AttemptTimedOut{Task: w.Task, Instance: w.Instance, Attempt: w.Attempt, At: now})
 		case machine.TimerRun:
 			lp.apply(t.l, machine.RunTimedOut{At: now})
 		}

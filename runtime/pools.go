@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"slices"
+
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/machine"
@@ -58,20 +60,22 @@ func (p *pools) count(t *dsl.Task, by int) {
 	}
 }
 
-// impatient lists the tasks of a plan that would rather be skipped than wait for
-// their pool.
-func impatient(p *dag.Plan) []dag.Task {
-	var ts []dag.Task
+// impatient lists the pools of a plan with tasks that would rather be skipped
+// than wait.
+func impatient(p *dag.Plan) []string {
+	var pools []string
 	for i := range p.Tasks {
-		if pool := p.Tasks[i].Spec.Pool; pool != nil && pool.Busy.V == dsl.BusySkip {
-			ts = append(ts, dag.Task(i))
+		if pool := p.Tasks[i].Spec.Pool; isImpatient(p.Tasks[i].Spec) && !slices.Contains(pools, pool.Name.V) {
+			pools = append(pools, pool.Name.V)
 		}
 	}
-	return ts
+	return pools
 }
 
-// skipBusy skips the ready tasks that do not want to wait for their full pool,
-// in the runs that have changed. One that has had an attempt waits: it has
+func isImpatient(t *dsl.Task) bool { return t.Pool != nil && t.Pool.Busy.V == dsl.BusySkip }
+
+// skipBusy skips the ready tasks and instances that do not want to wait for their
+// full pool, in the runs that have changed. One that has had an attempt waits: it has
 // failed, and a skip would hide that. It tells whether there were any.
 func (lp *loop) skipBusy() bool {
 	changed, any := lp.restless, false
@@ -80,11 +84,15 @@ func (lp *loop) skipBusy() bool {
 		l.restless = false
 	}
 	for _, l := range changed {
-		for _, t := range l.impatient {
-			v := l.run.Task(t)
-			if v.State == machine.Ready && v.Attempts == 0 && lp.pools.full(l.run.Plan().Tasks[t].Spec.Pool.Name.V) {
-				lp.apply(l, machine.PoolBusy{Task: t, At: lp.now()})
-				any = true
+		for _, pool := range l.impatient {
+			if !lp.pools.full(pool) {
+				continue
+			}
+			for _, u := range l.run.WaitingFor(pool) {
+				if isImpatient(l.run.Plan().Tasks[u.Task].Spec) && l.run.View(u).Attempts == 0 {
+					lp.apply(l, machine.PoolBusy{Task: u.Task, Instance: u.Instance, At: lp.now()})
+					any = true
+				}
 			}
 		}
 	}

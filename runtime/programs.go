@@ -26,6 +26,8 @@ type taskPrograms struct {
 	workdir *expression.Template
 	when    *expression.Program
 	retryIf *expression.Program
+	foreach *expression.Program
+	items   []*expression.Template // of a foreach that lists them
 
 	upstreams []string // tasks that the expressions name
 }
@@ -46,7 +48,13 @@ func compilePrograms(p *dag.Plan) (*programs, error) {
 		t := p.Tasks[i].Spec
 		// Whether a task has surely ended by then is for ax lint to say.
 		c.scope = workflow.ForTask(t.ID.V, func(string) bool { return true }, t.Foreach != nil)
-		ps.tasks[i] = c.task(t)
+		tp := c.task(t)
+		if t.Foreach != nil {
+			c.scope = workflow.ForTask(t.ID.V, func(string) bool { return true }, false).Items()
+			c.foreach(t.Foreach, &tp)
+		}
+		tp.upstreams = tp.tasksNamed()
+		ps.tasks[i] = tp
 	}
 	return ps, errors.Join(c.errs...)
 }
@@ -77,13 +85,21 @@ func (c *programCompiler) task(t *dsl.Task) taskPrograms {
 		tp.workdir = c.template(t.Workdir)
 	}
 	if t.When.Set() {
-		tp.when = c.bool(t.When)
+		tp.when = c.program(t.When, expression.WantBool)
 	}
 	if t.Retry != nil && t.Retry.If.Set() {
-		tp.retryIf = c.bool(t.Retry.If)
+		tp.retryIf = c.program(t.Retry.If, expression.WantBool)
 	}
-	tp.upstreams = tp.tasksNamed()
 	return tp
+}
+
+func (c *programCompiler) foreach(f *dsl.Foreach, tp *taskPrograms) {
+	if f.Expr.Set() {
+		tp.foreach = c.program(f.Expr, expression.WantList)
+	}
+	for _, item := range f.Items {
+		tp.items = append(tp.items, c.template(item))
+	}
 }
 
 func (c *programCompiler) variables(vars []dsl.EnvVar) []namedTemplate {
@@ -100,8 +116,8 @@ func (c *programCompiler) template(v dsl.Value[string]) *expression.Template {
 	return t
 }
 
-func (c *programCompiler) bool(v dsl.Value[string]) *expression.Program {
-	p, err := expression.Compile(v.V, expression.WantBool, c.scope)
+func (c *programCompiler) program(v dsl.Value[string], want expression.Want) *expression.Program {
+	p, err := expression.Compile(v.V, want, c.scope)
 	var fault *expression.Error
 	if errors.As(err, &fault) {
 		c.faults(v.Pos, expression.Errors{fault})
@@ -134,7 +150,7 @@ func (tp *taskPrograms) tasksNamed() []string {
 	if tp.script != nil {
 		refs = append(refs, tp.script.References()...)
 	}
-	for _, a := range tp.args {
+	for _, a := range slices.Concat(tp.args, tp.items) {
 		refs = append(refs, a.References()...)
 	}
 	for _, t := range slices.Concat(tp.env, tp.with) {
@@ -143,7 +159,7 @@ func (tp *taskPrograms) tasksNamed() []string {
 	if tp.workdir != nil {
 		refs = append(refs, tp.workdir.References()...)
 	}
-	for _, p := range []*expression.Program{tp.when, tp.retryIf} {
+	for _, p := range []*expression.Program{tp.when, tp.retryIf, tp.foreach} {
 		if p != nil {
 			refs = append(refs, p.References()...)
 		}

@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ax-scheduler/ax/runtime/machine"
@@ -23,10 +25,12 @@ type Report struct {
 	StartedAt    *time.Time        `json:"started_at"`
 	FinishedAt   *time.Time        `json:"finished_at"`
 	Params       map[string]string `json:"params"`
-	Tasks        []TaskReport      `json:"tasks,omitempty"` // in file order
+	Tasks        []TaskReport      `json:"tasks,omitempty"` // in file order, instances of a foreach after their task
 }
 
-// TaskReport is one task of a Report.
+// TaskReport is one task of a Report, or one instance of a foreach. Of the task
+// itself the outputs are then JSON lists, of a value an instance, null where it
+// has none.
 type TaskReport struct {
 	ID         string            `json:"id"`
 	State      string            `json:"state"`
@@ -64,23 +68,58 @@ func ReadReport(ctx context.Context, s store.Store, id string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	records := make(map[int]store.Task, len(tasks))
-	for _, t := range tasks {
-		records[t.Index] = t
-	}
 	rep := NewReport(run)
 	rep.Tasks = make([]TaskReport, 0, len(version.Tasks))
 	for i, id := range version.Tasks {
+		var of []store.Task // the records are in order
+		for len(tasks) > 0 && tasks[0].Index == i {
+			of, tasks = append(of, tasks[0]), tasks[1:]
+		}
 		if len(run.Only) > 0 && !slices.Contains(run.Only, id) {
 			continue
 		}
-		t, ok := records[i]
-		if !ok {
-			t = untouched(id, run)
+		if len(of) == 0 {
+			of = []store.Task{untouched(id, run)}
 		}
-		rep.Tasks = append(rep.Tasks, newTaskReport(t))
+		rep.add(of)
 	}
 	return rep, nil
+}
+
+// add adds a task and its instances. One that is pending is none, or none any
+// more: a retry has had the items anew.
+func (rep *Report) add(of []store.Task) {
+	instances := slices.DeleteFunc(of[1:], func(t store.Task) bool { return t.State == machine.Pending })
+	task := newTaskReport(of[0])
+	if len(instances) > 0 && of[0].State.Final() {
+		task.Outputs = listed(instances)
+	}
+	rep.Tasks = append(rep.Tasks, task)
+	for _, t := range instances {
+		rep.Tasks = append(rep.Tasks, newTaskReport(t))
+	}
+}
+
+// listed gives the outputs of instances as JSON lists.
+func listed(instances []store.Task) map[string]string {
+	lists := map[string][]*string{}
+	for i, t := range instances {
+		for key, value := range t.Outputs {
+			if lists[key] == nil {
+				lists[key] = make([]*string, len(instances))
+			}
+			lists[key][i] = &value
+		}
+	}
+	texts := make(map[string]string, len(lists))
+	for key, list := range lists {
+		var text strings.Builder
+		out := json.NewEncoder(&text)
+		out.SetEscapeHTML(false)
+		_ = out.Encode(list) // strings never fail
+		texts[key] = strings.TrimSuffix(text.String(), "\n")
+	}
+	return texts
 }
 
 // untouched gives a task that nothing has happened to: it is pending, or went

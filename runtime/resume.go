@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
@@ -67,7 +66,7 @@ func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)
 		for i, c := range cut {
 			at := lp.now()
 			o := executor.Outcome{ExitCode: -1, Leftovers: left[i]}
-			lp.apply(l, machine.AttemptEnded{Task: c.Task, Attempt: c.Attempt, Result: machine.Result{Interrupted: true, Left: left[i]}, At: at})
+			lp.apply(l, machine.AttemptEnded{Task: c.Task, Instance: c.Instance, Attempt: c.Attempt, Result: machine.Result{Interrupted: true, Left: left[i]}, At: at})
 			l.attempts = append(l.attempts, attemptRecord(l, c, o, at))
 		}
 		return nil
@@ -75,7 +74,8 @@ func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)
 }
 
 // Retry starts an ended run again from what failed, was skipped or was
-// cancelled, or from the named tasks; what succeeded is kept. The run keeps its
+// cancelled, or from the named tasks and instances ("load[3]"); what succeeded is
+// kept. The run keeps its
 // id and the version of the file that it began with, and attempts are counted
 // on.
 func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
@@ -84,14 +84,18 @@ func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
 		return err
 	}
 	defer done()
-	var ts []dag.Task
+	again := machine.RunRetried{}
 	l, err := e.takeOver(ctx, id, func(l *live) error {
 		for _, name := range tasks {
-			t, ok := l.run.Plan().Task(name)
-			if !ok || !l.run.Task(t).Member {
+			u, ok := l.run.Named(name)
+			switch {
+			case !ok:
 				return refused{fmt.Errorf("run %s has no task %q", id, name)}
+			case u.Instance != 0:
+				again.Instances = append(again.Instances, u)
+			default:
+				again.Tasks = append(again.Tasks, u.Task)
 			}
-			ts = append(ts, t)
 		}
 		switch {
 		case !l.rec.State.Final():
@@ -113,7 +117,8 @@ func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
 		}
 		lp.adopt(l)
 		lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
-		lp.apply(l, machine.RunRetried{Tasks: ts, At: lp.now()})
+		again.At = lp.now()
+		lp.apply(l, again)
 		return nil
 	})
 }
@@ -202,8 +207,8 @@ func (e *Engine) endLeftovers(l *live, cut []machine.StartAttempt) [][]string {
 func (l *live) traces(c machine.StartAttempt) executor.Attempt {
 	spec := l.run.Plan().Tasks[c.Task].Spec
 	return executor.Attempt{
-		RunID: l.rec.ID, Workflow: l.rec.Workflow, Task: spec.ID.V, Number: c.Attempt,
-		Log:       filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Task, c.Attempt))),
+		RunID: l.rec.ID, Workflow: l.rec.Workflow, Task: l.run.Name(c.Unit()), Number: c.Attempt,
+		Log:       filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Unit(), c.Attempt))),
 		KillAfter: spec.KillAfter.Or(defaultKillAfter),
 	}
 }

@@ -23,7 +23,7 @@ func (t timer) wanted() bool {
 	if t.wake.Timer == machine.TimerRun {
 		return true
 	}
-	v := t.l.run.Task(t.wake.Task)
+	v := t.l.run.View(t.wake.Unit())
 	return v.Attempts == t.wake.Attempt && !v.State.Final()
 }
 

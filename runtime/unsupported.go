@@ -39,7 +39,6 @@ func (u *unsupported) task(t *dsl.Task) {
 		{pos(t.HTTP, func(h *dsl.HTTP) dsl.Pos { return h.Pos }), t.HTTP != nil, "http"},
 		{pos(t.Workflow, func(w *dsl.ChildWorkflow) dsl.Pos { return w.Pos }), t.Workflow != nil, "workflow"},
 		{pos(t.WaitFor, func(w *dsl.WaitFor) dsl.Pos { return w.Pos }), t.WaitFor != nil, "wait_for"},
-		{pos(t.Foreach, func(f *dsl.Foreach) dsl.Pos { return f.Pos }), t.Foreach != nil, "foreach"},
 		{t.RunsOn.Pos, t.RunsOn.Set(), "runs_on"},
 	} {
 		if key.used {

@@ -40,7 +40,7 @@ died goes on where it was cut off. The exit code is that of the run.`,
 			return g.goOn(cmd.Context(), args[0], maxParallel, asJSON, again)
 		},
 	}
-	cmd.Flags().StringSliceVar(&tasks, "task", nil, "only these tasks and what is downstream of them, separated by commas")
+	cmd.Flags().StringSliceVar(&tasks, "task", nil, "only these tasks, or instances such as load[3], and what is downstream of them, separated by commas")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the run as JSON at its end")
 	cmd.Flags().IntVar(&maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
 	return cmd

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -86,6 +87,74 @@ func TestAKilledRunIsReadableWithAllThatWasTold(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), "the engine that ran it has ended: ax retry "+rep.ID) {
 			t.Errorf("ax show does not tell that the engine is gone: %v\n%s", err, text)
 		}
+	}
+}
+
+// A run that is killed in the middle of a foreach goes on with the same items: no
+// instance is lost, and of those that were under way alone some run twice.
+func TestAKilledForeachGoesOn(t *testing.T) {
+	ax := axBinary(t)
+	dir, marks := t.TempDir(), t.TempDir()
+	file := filepath.Join(dir, "each.yaml")
+	text := `name: each
+tasks:
+  go: {run: 'true'}
+  list: {run: 'seq -s " " 40 | sed "s/^/n=/" >> "$AX_OUTPUT"', depends_on: go}
+  each:
+    depends_on: list
+    foreach: {items: 'split(tasks.list.outputs.n, " ")', max_parallel: 3}
+    run: 'echo "$AX_ITEM" >> "$MARKS/$AX_INDEX"; sleep 0.02'
+  all: {run: 'test ${{ tasks.each.state }} = succeeded', depends_on: each}
+`
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	cmd := exec.Command(ax, "--data", data, "run", file)
+	cmd.Env = append(os.Environ(), "MARKS="+marks)
+	progress, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(progress); lines.Scan(); {
+		if strings.Contains(lines.Text(), "each: 1") { // 12/40, or so
+			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the run was not killed")
+	}
+	out, err := exec.Command(ax, "--data", data, "runs", "--json").Output()
+	var runs []runtime.Report
+	if err := errors.Join(err, json.Unmarshal(out, &runs)); err != nil || len(runs) != 1 {
+		t.Fatalf("after the kill there are %d runs (%v)", len(runs), err)
+	}
+	again := exec.Command(ax, "--data", data, "retry", "--json", runs[0].ID)
+	again.Env = append(os.Environ(), "MARKS="+marks)
+	out, err = again.Output()
+	var rep runtime.Report
+	if err := errors.Join(err, json.Unmarshal(out, &rep)); err != nil || rep.State != "succeeded" || len(rep.Tasks) != 44 {
+		t.Fatalf("the run is %s with %d tasks (%v)", rep.State, len(rep.Tasks), err)
+	}
+	twice := 0
+	for i := range 40 {
+		mark, err := os.ReadFile(filepath.Join(marks, fmt.Sprint(i)))
+		if err != nil || strings.Fields(string(mark))[0] != fmt.Sprint(i+1) {
+			t.Errorf("instance %d has left %q (%v)", i, mark, err)
+		}
+		if task := rep.Tasks[3+i]; task.ID != fmt.Sprintf("each[%d]", i) || task.State != "succeeded" || task.Attempts > 2 {
+			t.Errorf("instance %d is %+v", i, task)
+		} else if task.Attempts == 2 {
+			twice++
+		}
+	}
+	if twice > 3 {
+		t.Errorf("%d instances ran twice, though 3 at most were under way", twice)
 	}
 }
 

@@ -112,12 +112,62 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 		}
 		return nil
 	}
-	ts, err := tasksNamed(r.Plan(), task)
+	if u, ok := r.Named(task[0]); ok && u.Instance != 0 {
+		g.explainInstance(r, u, "")
+		return nil
+	}
+	id, _, ok := machine.ParseName(task[0])
+	ts, err := tasksNamed(r.Plan(), []string{id})
 	if err != nil {
 		return exit{exitFailed, err}
 	}
+	if !ok || id != task[0] {
+		return exit{exitFailed, fmt.Errorf("task %s of run %s has no instance %q: it has %d", id, rec.ID, task[0], r.Instances(ts[0]))}
+	}
 	g.explainTask(r, ts[0])
+	g.explainInstances(r, ts[0])
 	return nil
+}
+
+// explainInstances prints the first instances of a task that did not succeed.
+func (g *globals) explainInstances(r *machine.Run, t dag.Task) {
+	shown := 0
+	for i := range r.Instances(t) {
+		u := machine.Unit{Task: t, Instance: machine.InstanceOf(i)}
+		switch {
+		case r.View(u).State == machine.Succeeded:
+		case shown == fewInstances:
+			fmt.Fprintln(g.stdout, "  …")
+			return
+		default:
+			shown++
+			g.explainInstance(r, u, "  ")
+		}
+	}
+}
+
+// explainInstance prints what became of an instance, and of what item it is.
+func (g *globals) explainInstance(r *machine.Run, u machine.Unit, indent string) {
+	fmt.Fprintln(g.stdout, explained(r, u, indent))
+	fmt.Fprintf(g.stdout, "%s  item %s\n", indent, cut(r.Item(u), 200))
+}
+
+// explained tells in one line what became of a task or an instance.
+func explained(r *machine.Run, u machine.Unit, indent string) string {
+	v := r.View(u)
+	line := fmt.Sprintf("%stask %s: %s", indent, r.Name(u), outcome(v.State.String(), string(v.Reason)))
+	switch {
+	case r.Instances(u.Task) > 0 && u.Instance == 0:
+		line += fmt.Sprintf(", %d instances", r.Instances(u.Task))
+	case v.State == machine.Running:
+		line += fmt.Sprintf(", in attempt %d", v.Attempts)
+	case v.Attempts > 0:
+		line += fmt.Sprintf(" after attempt %d", v.Attempts)
+	}
+	if v.Error != "" {
+		line += ": " + v.Error
+	}
+	return line
 }
 
 // explainTask prints what became of a task, and then of the one that it goes
@@ -130,17 +180,7 @@ func (g *globals) explainTask(r *machine.Run, t dag.Task) {
 			fmt.Fprintf(g.stdout, "%stask %s does not belong to this run\n", indent, id)
 			return
 		}
-		line := fmt.Sprintf("%stask %s: %s", indent, id, outcome(v.State.String(), string(v.Reason)))
-		switch {
-		case v.State == machine.Running:
-			line += fmt.Sprintf(", in attempt %d", v.Attempts)
-		case v.Attempts > 0:
-			line += fmt.Sprintf(" after attempt %d", v.Attempts)
-		}
-		if v.Error != "" {
-			line += ": " + v.Error
-		}
-		fmt.Fprintln(g.stdout, line)
+		fmt.Fprintln(g.stdout, explained(r, machine.Unit{Task: t}, indent))
 		if v.State == machine.Pending {
 			g.explainWait(r, t, indent+"  ")
 			return

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -155,13 +156,43 @@ func (g *globals) showRun(ctx context.Context, st store.Store, rep runtime.Repor
 	}
 	t := tabwriter.NewWriter(g.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "TASK\tSTATE\tREASON\tATTEMPTS\tTOOK\t")
-	for _, task := range rep.Tasks {
-		printTask(t, task, attempts[task.ID])
-	}
+	printTasks(t, rep.Tasks, attempts)
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	return g.listArtifacts(rep.ID)
+}
+
+// fewInstances is up to how many instances of a task are shown one by one.
+const fewInstances = 10
+
+// printTasks prints the tasks of a run. Where a task has many instances, these
+// are only the first of those that did not succeed.
+func printTasks(t io.Writer, tasks []runtime.TaskReport, attempts map[string][]store.Attempt) {
+	for i := 0; i < len(tasks); {
+		last := i + 1
+		for last < len(tasks) && strings.HasPrefix(tasks[last].ID, tasks[i].ID+"[") {
+			last++
+		}
+		instances := tasks[i+1 : last]
+		printTask(t, tasks[i], attempts[tasks[i].ID])
+		shown := instances
+		if len(instances) > fewInstances {
+			shown = nil
+			for _, task := range instances {
+				if len(shown) < fewInstances && task.State != machine.Succeeded.String() {
+					shown = append(shown, task)
+				}
+			}
+		}
+		for _, task := range shown {
+			printTask(t, task, attempts[task.ID])
+		}
+		if n := len(instances) - len(shown); n > 0 {
+			fmt.Fprintf(t, "  %d more instances\t\t\t\t\t\n", n)
+		}
+		i = last
+	}
 }
 
 // printTask prints a task's line, and one for each attempt if there were
@@ -182,7 +213,8 @@ func printTask(t io.Writer, task runtime.TaskReport, attempts []store.Attempt) {
 	}
 }
 
-// attemptsByTask gives the attempts of a run by the id of their task.
+// attemptsByTask gives the attempts of a run by the name of their task or
+// instance.
 func attemptsByTask(ctx context.Context, st store.Store, run store.Run) (map[string][]store.Attempt, error) {
 	version, err := st.Version(ctx, run.Version)
 	if err != nil {
@@ -194,7 +226,7 @@ func attemptsByTask(ctx context.Context, st store.Store, run store.Run) (map[str
 	}
 	by := map[string][]store.Attempt{}
 	for _, a := range attempts {
-		id := version.Tasks[a.Index]
+		id := machine.InstanceOf(a.Instance).Name(version.Tasks[a.Index])
 		by[id] = append(by[id], a)
 	}
 	return by, nil
@@ -221,7 +253,8 @@ func logsCommand(g *globals) *cobra.Command {
 		Use:   "logs RUN [TASK]",
 		Short: "print what tasks wrote",
 		Long: `Print what the tasks of a run wrote, in file order, each line behind the name of its task;
-with TASK the bytes of that task's last attempt alone, or of the one that --attempt names.`,
+with TASK the bytes of that task's last attempt alone, or of the one that --attempt names.
+Of a task with foreach, TASK prints all instances, and 'TASK[3]' the one of the fourth item.`,
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			task := ""

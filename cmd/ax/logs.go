@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -23,9 +25,10 @@ type logReader struct {
 	g       *globals
 	st      store.Store
 	run     string
-	task    string // empty for all
+	task    string // or an instance, load[3]; empty for all
 	attempt int    // 0 for the last
 	follow  bool
+	single  bool // the run is of one task
 }
 
 func (l *logReader) print(ctx context.Context) error {
@@ -37,56 +40,74 @@ func (l *logReader) print(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids := version.Tasks
-	if l.task != "" {
-		ids = []string{l.task}
-		if !slices.Contains(version.Tasks, l.task) {
-			return exit{exitFailed, fmt.Errorf("run %s has no task %q", l.run, l.task)}
-		}
+	id, _, ok := machine.ParseName(l.task)
+	if l.task != "" && (!ok || !slices.Contains(version.Tasks, id)) {
+		return exit{exitFailed, fmt.Errorf("run %s has no task %q", l.run, l.task)}
 	}
+	l.single = len(version.Tasks) == 1
 	if l.follow {
-		return l.followAll(ctx, ids)
+		return l.followAll(ctx)
 	}
 	logs, err := l.logs(ctx, run)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if path, ok := logs[id]; ok {
-			tail := &tail{path: path, prefix: prefixOf(id, ids)}
-			if err := errors.Join(tail.copy(l.g.stdout), tail.end(l.g.stdout)); err != nil {
-				return err
-			}
+	for _, log := range logs {
+		tail := &tail{path: log.path, prefix: l.prefixOf(log)}
+		if err := errors.Join(tail.copy(l.g.stdout), tail.end(l.g.stdout)); err != nil {
+			return err
 		}
 	}
-	if len(ids) == 1 && logs[ids[0]] == "" {
-		fmt.Fprintf(l.g.stderr, "ax: task %q of run %s has no log: it was not started\n", ids[0], l.run)
+	if l.task != "" && len(logs) == 0 {
+		fmt.Fprintf(l.g.stderr, "ax: task %q of run %s has no log: it was not started\n", l.task, l.run)
 	}
 	return nil
 }
 
-// logs gives the path of the wanted attempt's log for each task that has one.
-func (l *logReader) logs(ctx context.Context, run store.Run) (map[string]string, error) {
-	attempts, err := attemptsByTask(ctx, l.st, run)
+// namedLog is the log of the wanted attempt of a task or an instance.
+type namedLog struct {
+	name string
+	path string
+}
+
+// logs gives the logs that are wanted, in file order, those of instances in the
+// order of their items.
+func (l *logReader) logs(ctx context.Context, run store.Run) ([]namedLog, error) {
+	version, err := l.st.Version(ctx, run.Version)
 	if err != nil {
 		return nil, err
 	}
-	paths := map[string]string{}
-	for id, as := range attempts {
-		for _, a := range as {
-			if l.attempt == 0 || a.Number == l.attempt {
-				paths[id] = filepath.Join(l.g.data, filepath.FromSlash(a.Log))
-			}
+	attempts, err := l.st.Attempts(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	var logs []namedLog
+	others := 0
+	for _, a := range attempts {
+		id := version.Tasks[a.Index]
+		name := machine.InstanceOf(a.Instance).Name(id)
+		if l.task != "" && l.task != name && l.task != id {
+			continue
 		}
-		if l.task == id && paths[id] == "" {
-			return nil, exit{exitFailed, fmt.Errorf("task %q of run %s has no attempt %d: there are %d", id, l.run, l.attempt, len(as))}
+		if l.attempt != 0 && a.Number != l.attempt {
+			others++
+			continue
+		}
+		log := namedLog{name, filepath.Join(l.g.data, filepath.FromSlash(a.Log))}
+		if n := len(logs); n > 0 && logs[n-1].name == name {
+			logs[n-1] = log // a later attempt
+		} else {
+			logs = append(logs, log)
 		}
 	}
-	return paths, nil
+	if l.task != "" && len(logs) == 0 && others > 0 {
+		return nil, exit{exitFailed, fmt.Errorf("task %q of run %s has no attempt %d: there are %d", l.task, l.run, l.attempt, others)}
+	}
+	return logs, nil
 }
 
 // followAll prints what comes until the run has ended.
-func (l *logReader) followAll(ctx context.Context, ids []string) error {
+func (l *logReader) followAll(ctx context.Context) error {
 	tails := map[string]*tail{}
 	for {
 		run, err := l.st.Run(ctx, l.run)
@@ -97,23 +118,20 @@ func (l *logReader) followAll(ctx context.Context, ids []string) error {
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			path := logs[id]
-			if t := tails[id]; path != "" && (t == nil || t.path != path) {
-				tails[id] = &tail{path: path, prefix: prefixOf(id, ids)}
+		for _, log := range logs {
+			t := tails[log.name]
+			if t == nil || t.path != log.path {
+				t = &tail{path: log.path, prefix: l.prefixOf(log)}
+				tails[log.name] = t
 			}
-			if t := tails[id]; t != nil {
-				if err := t.copy(l.g.stdout); err != nil {
-					return err
-				}
+			if err := t.copy(l.g.stdout); err != nil {
+				return err
 			}
 		}
 		if run.State.Final() || l.g.orphaned(run) {
-			for _, id := range ids {
-				if t := tails[id]; t != nil {
-					if err := t.end(l.g.stdout); err != nil {
-						return err
-					}
+			for _, log := range logs {
+				if err := tails[log.name].end(l.g.stdout); err != nil {
+					return err
 				}
 			}
 			return nil
@@ -126,11 +144,13 @@ func (l *logReader) followAll(ctx context.Context, ids []string) error {
 	}
 }
 
-func prefixOf(id string, ids []string) string {
-	if len(ids) == 1 {
+// prefixOf gives what stands before each line: nothing where it can be of no
+// other task.
+func (l *logReader) prefixOf(log namedLog) string {
+	if l.task == log.name || l.single && !strings.Contains(log.name, "[") {
 		return ""
 	}
-	return id + " | "
+	return log.name + " | "
 }
 
 // tail copies a log from where it stopped the last time, each line behind a

@@ -19,18 +19,23 @@ import (
 
 // progress shows a run while it goes: on a terminal a line for each task that
 // is under way, redrawn, below the lines of those that have ended; elsewhere a
-// plain line for each start and end.
+// plain line for each start and end. Of a foreach with many instances the ends
+// are counted, and only the first failures have lines of their own.
 type progress struct {
 	g       *globals
 	plan    *dag.Plan
 	run     store.Run
-	shown   map[int]shownState // what was last printed of a task
-	current map[int]store.Task // running or waiting for a retry
+	shown   map[place]shownState // what was last printed of a task or an instance
+	current map[int]store.Task   // running or waiting for a retry
+	each    map[int]*crowd       // the instances of a foreach
 	ended   int
 	term    *os.File // nil where standard error is none
 	colour  bool
 	drawn   int // lines on the screen that the next draw replaces
 }
+
+// place is where a task or an instance stands in the records.
+type place struct{ index, instance int }
 
 // shownState tells one line of a task from the next.
 type shownState struct {
@@ -39,7 +44,10 @@ type shownState struct {
 }
 
 func newProgress(g *globals, plan *dag.Plan, run store.Run) *progress {
-	p := &progress{g: g, plan: plan, run: run, shown: map[int]shownState{}, current: map[int]store.Task{}, colour: g.colour(g.stderr)}
+	p := &progress{
+		g: g, plan: plan, run: run, colour: g.colour(g.stderr),
+		shown: map[place]shownState{}, current: map[int]store.Task{}, each: map[int]*crowd{},
+	}
 	if f, ok := g.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) && p.colour {
 		p.term = f
 	}
@@ -74,28 +82,53 @@ func (p *progress) follow(updates <-chan runtime.Update) {
 func (p *progress) take(u runtime.Update) {
 	p.erase()
 	for _, t := range u.Tasks {
+		if t.Instance >= 0 { // before their task is looked at, which comes first
+			p.crowdOf(t.Index).count(t)
+		}
+	}
+	for _, t := range u.Tasks {
 		switch {
+		case t.Instance >= 0:
 		case t.State.Final():
 			p.ended++
 			delete(p.current, t.Index)
 		case t.State == machine.Running, t.State == machine.Retrying:
 			p.current[t.Index] = t
 		}
-		p.line(t)
+		if c := p.each[t.Index]; t.Instance < 0 || !c.many() || c.remarkable(t) {
+			p.line(t)
+		}
+	}
+	for i := range p.plan.Tasks {
+		if c := p.each[i]; c != nil && p.term == nil && c.step() {
+			p.print(machine.Running, p.plan.Tasks[i].ID+": "+c.String())
+		}
 	}
 	p.draw()
 }
 
+func (p *progress) crowdOf(index int) *crowd {
+	c := p.each[index]
+	if c == nil {
+		c = &crowd{states: map[int]machine.TaskState{}}
+		p.each[index] = c
+	}
+	return c
+}
+
 // line prints a permanent line where the state of a task is news.
 func (p *progress) line(t store.Task) {
-	now := shownState{t.State, t.Attempts}
-	if t.State == machine.Ready || p.shown[t.Index] == now || p.term != nil && !t.State.Final() && t.State != machine.Retrying {
+	now, at := shownState{t.State, t.Attempts}, place{t.Index, t.Instance}
+	if t.Instance < 0 && p.each[t.Index] != nil {
+		now.attempt = 0 // it counts those of all instances
+	}
+	if t.State <= machine.Ready || p.shown[at] == now || p.term != nil && !t.State.Final() && t.State != machine.Retrying {
 		return
 	}
-	p.shown[t.Index] = now
-	text := fmt.Sprintf("%s %s: %s", time.Now().Format("15:04:05"), t.ID, t.State)
+	p.shown[at] = now
+	text := fmt.Sprintf("%s: %s", t.ID, t.State)
 	switch {
-	case t.State == machine.Running && t.Attempts > 1:
+	case t.State == machine.Running && now.attempt > 1:
 		text += fmt.Sprintf(" (attempt %d)", t.Attempts)
 	case t.State == machine.Retrying:
 		text += fmt.Sprintf(" after attempt %d", t.Attempts)
@@ -105,7 +138,11 @@ func (p *progress) line(t store.Task) {
 	if t.Error != "" {
 		text += ": " + t.Error
 	}
-	fmt.Fprintln(p.g.stderr, p.paint(t.State, text))
+	p.print(t.State, text)
+}
+
+func (p *progress) print(s machine.TaskState, text string) {
+	fmt.Fprintln(p.g.stderr, p.paint(s, time.Now().Format("15:04:05")+" "+text))
 }
 
 // erase takes the live lines off the screen.
@@ -134,7 +171,9 @@ func (p *progress) draw() {
 			continue
 		}
 		text := fmt.Sprintf("  %s  %s  %s", t.ID, t.State, duration(time.Since(t.StartedAt).Truncate(100*time.Millisecond)))
-		if last := p.lastLine(t); last != "" {
+		if c := p.each[i]; c != nil {
+			text += "  " + c.String()
+		} else if last := p.lastLine(t); last != "" {
 			text += "  " + last
 		}
 		lines = append(lines, p.paint(t.State, cut(text, width-1)))

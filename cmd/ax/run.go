@@ -297,29 +297,47 @@ func (g *globals) printJSON(v any) error {
 	return out.Encode(v)
 }
 
+// rehearse applies an event to a run that is not carried out: every condition
+// holds, and of a foreach one instance stands for all.
+func rehearse(r *machine.Run, e machine.Event) error {
+	cmds, err := r.Apply(e)
+	for _, c := range cmds {
+		switch c := c.(type) {
+		case machine.Evaluate:
+			err = errors.Join(err, rehearse(r, machine.Evaluated{Task: c.Task, Holds: true}))
+		case machine.Expand:
+			err = errors.Join(err, rehearse(r, machine.Expanded{Task: c.Task, Items: []string{"null"}}))
+		}
+	}
+	return err
+}
+
 // dryRun lets the machine run with every task succeeding, and prints the order.
 func (g *globals) dryRun(q runtime.Request) error {
 	r := machine.New("dry-run", q.Plan, q.Only)
 	at := time.Unix(0, 0)
-	if _, err := r.Apply(machine.RunStarted{At: at}); err != nil {
+	if err := rehearse(r, machine.RunStarted{At: at}); err != nil {
 		return err
 	}
 	fmt.Fprintf(g.stdout, "%s would run, if every task succeeds:\n", q.Plan.Workflow.Name.V)
 	for wave := 1; ; wave++ {
-		var started []dag.Task
-		for t, ok := r.Startable(nil); ok; t, ok = r.Startable(nil) {
-			if _, err := r.Apply(machine.AttemptStarted{Task: t, Attempt: 1, At: at}); err != nil {
+		var started []machine.Unit
+		for u, ok := r.Startable(nil); ok; u, ok = r.Startable(nil) {
+			if err := rehearse(r, machine.AttemptStarted{Task: u.Task, Instance: u.Instance, Attempt: 1, At: at}); err != nil {
 				return err
 			}
-			started = append(started, t)
+			started = append(started, u)
 		}
 		if len(started) == 0 {
 			break
 		}
-		for _, t := range started {
-			n := &q.Plan.Tasks[t]
-			fmt.Fprintf(g.stdout, "  %3d  %s (%s)\n", wave, n.ID, n.Spec.Kind)
-			if _, err := r.Apply(machine.AttemptEnded{Task: t, Attempt: 1, At: at}); err != nil {
+		for _, u := range started {
+			n, each := &q.Plan.Tasks[u.Task], ""
+			if u.Instance != 0 {
+				each = ", once for each item"
+			}
+			fmt.Fprintf(g.stdout, "  %3d  %s (%s%s)\n", wave, n.ID, n.Spec.Kind, each)
+			if err := rehearse(r, machine.AttemptEnded{Task: u.Task, Instance: u.Instance, Attempt: 1, At: at}); err != nil {
 				return err
 			}
 		}

@@ -160,6 +160,8 @@ func TestANameIsKnownOnlyWhereItHasAValue(t *testing.T) {
 	}{
 		{"a task, outside of tasks", "tasks.load.state", s, `"tasks" is not available here`, "there is params, env, secrets, run here"},
 		{"an item, without foreach", "item", s.ForTask("me", nil, false), `"item" is not available here`, "it is there in a task with foreach"},
+		{"a secret, in the items of a foreach", "secrets.TOKEN", inTask().Items(), `"secrets" is not available here`, "there is params, env, run, tasks here"},
+		{"an item, in the items themselves", "item", inTask().Items(), `"item" is not available here`, "it is there in a task with foreach"},
 		{"a parameter, before there are any", "params.region", s.Only("run", "env"), `"params" is not available here`, "there is env, run here"},
 		{"a task, where none has ended", "tasks.load.state", s.ForTask("me", nil, false),
 			`task "load" may not have ended when this is evaluated`, `add "load" to depends_on`},

@@ -35,6 +35,13 @@ type Task struct {
 	Outputs  map[string]string
 	ExitCode *int   // nil where no attempt ended with one
 	Error    string // empty where there is none
+	Each     *Each  // what the instances of a foreach have written; nil for other tasks, and where there were none
+}
+
+// Each is the outputs of a task with foreach: lists of a value an instance.
+type Each struct {
+	Count   int              // of instances
+	Outputs map[string][]any // by key, so long each; nil for an instance that has not written it
 }
 
 // budget limits what one evaluation may do, in units of the order of 50 ns:
@@ -198,11 +205,35 @@ func (m *machine) output(id, key string) (any, error) {
 	return nil, missing(fmt.Sprintf("task %q has no output %q", id, key), nearest(key, t.Outputs))
 }
 
+// outputList gives what the instances of a task have written under one key.
+func (m *machine) outputList(id, key string) (any, error) {
+	t, err := m.task(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.Each == nil:
+		return nil, missing(fmt.Sprintf("task %q has no output %q", id, key), fallbackHint)
+	case t.Each.Count == 0:
+		return []any{}, nil
+	}
+	if list, ok := t.Each.Outputs[key]; ok {
+		return list, nil
+	}
+	return nil, missing(fmt.Sprintf("no instance of task %q has an output %q", id, key), nearest(key, t.Each.Outputs))
+}
+
 // outputs gives all outputs of a task as a map.
 func (m *machine) outputs(id string) (any, error) {
 	t, err := m.task(id)
 	if err != nil {
 		return nil, err
+	}
+	if t.Each != nil {
+		all := make(map[string]any, len(t.Each.Outputs))
+		for key, list := range t.Each.Outputs {
+			all[key] = list
+		}
+		return all, m.work(len(all) + 1)
 	}
 	all := make(map[string]any, len(t.Outputs))
 	for key, v := range t.Outputs {

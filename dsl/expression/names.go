@@ -220,6 +220,9 @@ func (c *compiler) task(from int, parts []part) (code, []part, *Error) {
 	key := parts[2].word
 	at.to = parts[2].at.to
 	x := code{kind: kText, eval: func(m *machine) (any, error) { return m.output(id, key) }}
+	if c.scope.foreach[id] && id != c.scope.self { // of itself, retry.if sees the attempt
+		x = code{kind: kList, eval: func(m *machine) (any, error) { return m.outputList(id, key) }}
+	}
 	return c.refer(append(ref, key), at, x), parts[3:], nil
 }
 

@@ -25,6 +25,7 @@ type declared struct {
 	params  map[string]dsl.ParamType
 	secrets map[string]bool
 	tasks   map[string]bool
+	foreach map[string]bool // of the tasks
 
 	paramNames, secretNames, taskIDs []string // in file order, for hints
 }
@@ -36,6 +37,7 @@ func NewScope(wf *dsl.Workflow) *Scope {
 		params:  make(map[string]dsl.ParamType, len(wf.Params)),
 		secrets: make(map[string]bool, len(wf.Secrets)),
 		tasks:   make(map[string]bool, len(wf.Tasks)),
+		foreach: map[string]bool{},
 	}
 	for _, p := range wf.Params {
 		d.params[p.Name.V] = p.Type.V
@@ -48,6 +50,9 @@ func NewScope(wf *dsl.Workflow) *Scope {
 	for i := range wf.Tasks {
 		d.tasks[wf.Tasks[i].ID.V] = true
 		d.taskIDs = append(d.taskIDs, wf.Tasks[i].ID.V)
+		if wf.Tasks[i].Foreach != nil {
+			d.foreach[wf.Tasks[i].ID.V] = true
+		}
 	}
 	return &Scope{declared: d, roots: roots[:4]}
 }
@@ -73,6 +78,10 @@ func (s *Scope) Only(some ...string) *Scope {
 	t.roots = slices.DeleteFunc(slices.Clone(s.roots), func(r string) bool { return !slices.Contains(some, r) })
 	return &t
 }
+
+// Items gives the scope for the items of a foreach: without secrets, since items
+// are stored and shown.
+func (s *Scope) Items() *Scope { return s.Only("params", "env", "run", "tasks") }
 
 func (s *Scope) offers(root string) bool { return slices.Contains(s.roots, root) }
 

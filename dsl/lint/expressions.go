@@ -97,7 +97,8 @@ func (p *pass) taskExpressions(i int) {
 		p.bare(t.Retry.If, expression.WantBool, p.lazily(i, t.Foreach != nil, true))
 	}
 	if t.Foreach != nil {
-		outside := p.lazily(i, false, false)
+		whole := p.lazily(i, false, false)
+		outside := func() *expression.Scope { return whole().Items() }
 		p.bare(t.Foreach.Expr, expression.WantList, outside)
 		p.texts(t.Foreach.Items, outside)
 	}

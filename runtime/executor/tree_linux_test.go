@@ -484,10 +484,21 @@ func TestATaskMayItselfRunAnEngine(t *testing.T) {
 	wantGone(t, a, 2)
 }
 
+func TestInstancesOfOneTaskAreToldApart(t *testing.T) {
+	first, tenth := Attempt{RunID: "r", Task: "load[1]", Number: 1}, Attempt{RunID: "r", Task: "load[11]", Number: 1}
+	whole := Attempt{RunID: "r", Task: "load", Number: 1}
+	marks := map[string]bool{first.mark(): true, tenth.mark(): true, whole.mark(): true}
+	files := map[string]bool{first.outputPath(): true, tenth.outputPath(): true, whole.outputPath(): true}
+	if len(marks) != 3 || len(files) != 3 {
+		t.Errorf("marks %v, files %v", marks, files)
+	}
+}
+
 func TestWhatADeadEngineLeftIsEnded(t *testing.T) {
 	inEveryWorld(t, func(t *testing.T) {
 		// The engine is played by a shell that ends at once, the attempt's processes by its children.
 		a, other := newAttempt(t, nil), newAttempt(t, nil)
+		a.Task, other.Task, other.RunID = "load[1]", "load[11]", a.RunID
 		a.KillAfter, other.KillAfter = 200*time.Millisecond, 200*time.Millisecond
 		gone := newAttempt(t, nil)
 		script := `trap '' TERM; setsid sh -c 'echo $$ >> pids; while :; do sleep 0.05; done' & setsid env -i sleep 300 & echo $! >> pids`

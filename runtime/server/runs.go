@@ -246,8 +246,9 @@ func (s *Server) logOf(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	index := slices.Index(version.Tasks, task)
-	if index < 0 {
+	name, instance, ok := machine.ParseName(task)
+	index := slices.Index(version.Tasks, name)
+	if index < 0 || !ok {
 		return "", fmt.Errorf("run %s has no task %q", id, task)
 	}
 	attempts, err := s.Store.Attempts(r.Context(), id)
@@ -257,7 +258,7 @@ func (s *Server) logOf(r *http.Request) (string, error) {
 	wanted, _ := strconv.Atoi(r.URL.Query().Get("attempt")) // 0 for the last
 	path := ""
 	for _, a := range attempts {
-		if a.Index == index && (wanted == 0 || a.Number == wanted) {
+		if a.Index == index && a.Instance == instance.Index() && (wanted == 0 || a.Number == wanted) {
 			path = filepath.Join(s.Data, filepath.FromSlash(a.Log))
 		}
 	}

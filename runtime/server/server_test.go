@@ -29,6 +29,7 @@ name: flow
 params: {who: nobody, n: 1}
 tasks:
   a: {run: 'echo "hello $AX_PARAM_WHO $AX_PARAM_N"; test "$AX_PARAM_WHO" != fail'}
+  each: {foreach: [x, y], run: 'echo "$AX_ITEM"', depends_on: a}
 `
 
 // client talks to a server with an engine behind it.
@@ -144,11 +145,18 @@ func TestARunIsStartedShownAndReadByTheAPI(t *testing.T) {
 	c := newClient(t)
 	var run runtime.Report
 	c.want(201, "POST", "/api/v1/workflows/flow/runs", `{"params": {"who": "you", "n": 7}, "key": "k"}`, &run)
-	if run.ID == "" || run.Trigger != "api" || len(run.Tasks) != 1 {
+	if run.ID == "" || run.Trigger != "api" || len(run.Tasks) != 2 {
 		t.Errorf("the answer is %+v", run)
 	}
 	if rep := c.ended(run.ID); rep.State != "succeeded" {
 		t.Errorf("the run is %s", rep.State)
+	}
+	if rep := c.ended(run.ID); len(rep.Tasks) != 4 || rep.Tasks[3].ID != "each[1]" || rep.Tasks[3].State != "succeeded" {
+		t.Errorf("the tasks are %+v", rep.Tasks)
+	}
+	code, _, text := c.do("GET", "/api/v1/runs/"+run.ID+"/tasks/each%5B1%5D/log", "")
+	if code != 200 || text != "y\n" {
+		t.Errorf("the log of an instance is %d %q", code, text)
 	}
 	code, kind, text := c.do("GET", "/api/v1/runs/"+run.ID+"/tasks/a/log", "")
 	if code != 200 || kind != "text/plain; charset=utf-8" || text != "hello you 7\n" {
