@@ -47,6 +47,13 @@ func (s *script) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf("%s ", time.Since(s.t0))+fmt.Sprintf(format, args...))
 }
 
+// noted gives the notes so far.
+func (s *script) noted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.notes)
+}
+
 func (s *script) Execute(ctx context.Context, a executor.Attempt) executor.Outcome {
 	started := time.Now()
 	s.mu.Lock()

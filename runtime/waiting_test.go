@@ -44,7 +44,7 @@ func TestADelayedRunStartsAtItsTimeAndNotBefore(t *testing.T) {
 			}
 		}
 		time.Sleep(25 * time.Hour)
-		equal(t, x.notes, []string{
+		equal(t, x.noted(), []string{
 			"10s a#1 start", "10s a#1 end", "10.001s a#1 start", "10.001s a#1 end",
 			"1h30m0s a#1 start", "1h30m0s a#1 end", "24h0m0s a#1 start", "24h0m0s a#1 end",
 		})
@@ -66,7 +66,7 @@ func TestADelayedRunCanBeCancelledAndAskedForTwice(t *testing.T) {
 			t.Errorf("a second cancel gave %v", err)
 		}
 		time.Sleep(2 * time.Hour)
-		equal(t, x.notes, nil)
+		equal(t, x.noted(), nil)
 		run, err := e.Wait(ctx, first.ID)
 		if err != nil || run.State != machine.RunCancelled || run.Reason != machine.ReasonCancelled {
 			t.Errorf("the run is %s (%s), %v", run.State, run.Reason, err)
@@ -93,7 +93,7 @@ func TestWhatAnotherProcessLeavesInTheStoreIsNoticed(t *testing.T) {
 		if run, err = e.Store.Run(ctx, run.ID); err != nil || run.State != machine.RunSucceeded || run.Owner != "test" {
 			t.Errorf("the run is %s of %q, %v", run.State, run.Owner, err)
 		}
-		equal(t, x.notes, []string{"1m0s a#1 start", "1m0s a#1 end"})
+		equal(t, x.noted(), []string{"1m0s a#1 start", "1m0s a#1 end"})
 	})
 }
 
@@ -217,7 +217,7 @@ func TestALongOutageLosesNoRowOfTheLedger(t *testing.T) {
 						t.Fatalf("catchup: %s: row %d is %q, want %q", c.catchup, i, row, want)
 					}
 				}
-				if n := len(x.notes); n != 2*c.fired {
+				if n := len(x.noted()); n != 2*c.fired {
 					t.Errorf("catchup: %s: %d starts and ends, want %d", c.catchup, n, 2*c.fired)
 				}
 			})
@@ -233,8 +233,8 @@ func TestAThousandRunsThatAreDueAtOnceAllStart(t *testing.T) {
 			start(ctx, t, e, runtime.Request{Plan: p, NotBefore: at})
 		}
 		time.Sleep(2 * time.Minute)
-		if len(x.notes) != 2000 {
-			t.Errorf("%d starts and ends, want 2000", len(x.notes))
+		if n := len(x.noted()); n != 2000 {
+			t.Errorf("%d starts and ends, want 2000", n)
 		}
 	})
 }

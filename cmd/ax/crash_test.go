@@ -195,7 +195,7 @@ func TestASignalCancelsTheRun(t *testing.T) {
 	ax := axBinary(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "long.yaml")
-	text := "name: long\non_finish: tidy\ntasks:\n  a: {run: 'echo $$ > \"$MARKS/pid\"; sleep 600 & wait'}\n  b: {run: 'true', depends_on: a}\n  tidy: {run: 'touch \"$MARKS/tidied\"'}\n"
+	text := "name: long\non_finish: tidy\ntasks:\n  a: {run: 'echo $$ > \"$MARKS/new\"; mv \"$MARKS/new\" \"$MARKS/pid\"; sleep 600 & wait'}\n  b: {run: 'true', depends_on: a}\n  tidy: {run: 'touch \"$MARKS/tidied\"'}\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
