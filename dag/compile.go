@@ -19,12 +19,22 @@ type link struct {
 
 // compiler gathers what Compile finds.
 type compiler struct {
-	wf    *dsl.Workflow
-	plan  *Plan
-	links []link // in file order
-	ds    dsl.Diagnostics
-	ids   []string          // made when the first unknown name wants a suggestion
-	near  map[string]string // the suggestions for unknown names
+	wf     *dsl.Workflow
+	plan   *Plan
+	links  []link // in file order
+	ds     dsl.Diagnostics
+	told   map[mistake]bool
+	astray bool              // an edge leads nobody knows where
+	wrong  bool              // there is an error
+	ids    []string          // made when the first unknown name wants a suggestion
+	near   map[string]string // the suggestions for unknown names
+}
+
+// mistake identifies one: by what is wrong and where.
+type mistake struct {
+	rule  string
+	at    dsl.Pos
+	about string
 }
 
 // maxSuggestions bounds how many unknown names are compared with all the known
@@ -37,6 +47,18 @@ const maxSuggestions = 100
 // of these is an error. The same workflow gives the same plan and the same
 // diagnostics. Time and memory are linear in tasks plus edges.
 func Compile(wf *dsl.Workflow) (*Plan, dsl.Diagnostics) {
+	plan, ds, whole := Sketch(wf)
+	if !whole {
+		return nil, ds
+	}
+	return plan, ds
+}
+
+// Sketch does what Compile does, but gives a plan in any case, for those who
+// look at a file that has mistakes in it; whole tells whether Compile gives it
+// too. The edges that are wrong are left out, of a cycle all, and the tasks
+// that may lack one are marked as Cut. Nothing of it may be run.
+func Sketch(wf *dsl.Workflow) (plan *Plan, ds dsl.Diagnostics, whole bool) {
 	c := &compiler{wf: wf, plan: &Plan{
 		Workflow: wf,
 		Tasks:    make([]Node, len(wf.Tasks)),
@@ -53,16 +75,33 @@ func Compile(wf *dsl.Workflow) (*Plan, dsl.Diagnostics) {
 	c.late()
 	c.connect()
 	c.order()
+	if c.astray {
+		for i := range c.plan.Tasks {
+			c.plan.Tasks[i].Cut = true
+		}
+	}
 	c.entries()
 	c.ds.Sort()
-	if c.ds.Errors() {
-		return nil, c.ds
-	}
-	return c.plan, c.ds
+	return c.plan, c.ds, !c.wrong
 }
 
+// report adds what is wrong at a place, once: several tasks may share a list.
+// Cycles, of which several may close at one place, are told apart.
 func (c *compiler) report(rule string, s dsl.Severity, pos dsl.Pos, hint, format string, args ...any) {
-	c.ds = append(c.ds, c.wf.Source.Diagnostic(rule, s, pos, fmt.Sprintf(format, args...), hint))
+	c.wrong = c.wrong || s == dsl.Error
+	message := fmt.Sprintf(format, args...)
+	m := mistake{rule: rule, at: pos}
+	if rule == "cycle" {
+		m.about = message
+	}
+	if c.told[m] {
+		return
+	}
+	if c.told == nil {
+		c.told = map[mistake]bool{}
+	}
+	c.told[m] = true
+	c.ds = append(c.ds, c.wf.Source.Diagnostic(rule, s, pos, message, hint))
 }
 
 // edges reads the names that one task gives.
@@ -98,12 +137,27 @@ func (c *compiler) name(t Task, k Kind, name dsl.Value[string], seen map[string]
 	switch {
 	case other == t && known:
 		c.report("self-dependency", dsl.Error, name.Pos, hint, "%s itself", says)
+		c.plan.Tasks[t].Cut = true
 	case again:
 		c.twice(name, says)
 	default:
 		c.unknown(name, says)
+		c.plan.Tasks[t].Cut = true
+		if k == Failure {
+			c.cutNear(name.V)
+		}
 	}
 	return None, false
+}
+
+// cutNear marks the task that was meant by an unknown name of a handler: an
+// edge into it is missing. It may be any task where no name is near.
+func (c *compiler) cutNear(name string) {
+	if t, ok := c.plan.index[c.nearest(name)]; ok {
+		c.plan.Tasks[t].Cut = true
+		return
+	}
+	c.astray = true
 }
 
 func (c *compiler) twice(name dsl.Value[string], says string) {
@@ -114,6 +168,9 @@ func (c *compiler) unknown(name dsl.Value[string], says string) {
 	hint := ""
 	if near := c.nearest(name.V); near != "" {
 		hint = "did you mean " + strconv.Quote(near) + "?"
+	} else if c.wf.Unread("tasks") { // it may be one of those that are not known
+		c.wrong = true
+		return
 	}
 	c.report("unknown-task", dsl.Error, name.Pos, hint, "%s unknown task %q", says, name.V)
 }
@@ -153,6 +210,7 @@ func (c *compiler) handlers() {
 				c.plan.Tasks[t].Handles |= h.on
 			default:
 				c.unknown(name, h.key+" names")
+				c.cutNear(name.V)
 			}
 			seen[name.V] = true
 		}
@@ -193,6 +251,7 @@ func (c *compiler) late() {
 	c.links = slices.DeleteFunc(c.links, func(l link) bool {
 		waits := l.kind == Depends && tasks[l.from].Late && !tasks[l.to].Late
 		if waits {
+			tasks[l.to].Cut = true
 			h, t := tasks[l.from].ID, tasks[l.to].ID
 			c.report("cycle", dsl.Error, l.pos, "make "+strconv.Quote(t)+" a handler of the workflow as well, or drop the dependency",
 				"tasks wait for each other: %s -> %s -> %s (handler %q starts once every other task has ended)", h, t, h, h)
@@ -204,6 +263,9 @@ func (c *compiler) late() {
 // connect lays the edges out task by task and counts them at their ends.
 func (c *compiler) connect() {
 	tasks := c.plan.Tasks
+	for i := range tasks {
+		tasks[i].Upstreams, tasks[i].Callers = 0, 0
+	}
 	degree := make([]int32, len(tasks))
 	for _, l := range c.links {
 		degree[l.from]++
@@ -227,8 +289,32 @@ func (c *compiler) connect() {
 // that are free (Kahn's algorithm over a heap of places), and has what is left
 // over named as cycles.
 func (c *compiler) order() {
+	order, waiting := c.sorted()
+	if len(order) < len(c.plan.Tasks) {
+		c.cut(c.cycles(waiting))
+		c.connect()
+		order, _ = c.sorted()
+	}
+	c.plan.Order = order
+}
+
+// cut takes the edges within knots of cycles out.
+func (c *compiler) cut(knots [][]Task) {
+	of := map[Task]int{}
+	for i, knot := range knots {
+		for _, t := range knot {
+			of[t] = i + 1
+			c.plan.Tasks[t].Cut = true
+		}
+	}
+	c.links = slices.DeleteFunc(c.links, func(l link) bool { return of[l.from] > 0 && of[l.from] == of[l.to] })
+}
+
+// sorted gives the order, and how many edges still lead to each task that is
+// not in it.
+func (c *compiler) sorted() (order []Task, waiting []int32) {
 	tasks := c.plan.Tasks
-	waiting := make([]int32, len(tasks))
+	waiting = make([]int32, len(tasks))
 	var free minHeap
 	for i := range tasks {
 		waiting[i] = tasks[i].Upstreams + tasks[i].Callers
@@ -236,7 +322,7 @@ func (c *compiler) order() {
 			free = append(free, Task(i)) // ascending, so a heap already
 		}
 	}
-	order := make([]Task, 0, len(tasks))
+	order = make([]Task, 0, len(tasks))
 	for len(free) > 0 {
 		t := heap.Pop(&free).(Task)
 		order = append(order, t)
@@ -246,10 +332,7 @@ func (c *compiler) order() {
 			}
 		}
 	}
-	c.plan.Order = order
-	if len(order) < len(tasks) {
-		c.cycles(waiting)
-	}
+	return order, waiting
 }
 
 // entries groups the scheduled roots by schedule.

@@ -18,8 +18,8 @@ const maxCyclesInKnot = 10
 // taken by itself: its first task's shortest way round is reported where the
 // file draws the edge that closes it; then that edge is taken out and what
 // still goes round is looked at again, so that two mistakes in one knot are
-// both told and one mistake is told once.
-func (c *compiler) cycles(waiting []int32) {
+// both told and one mistake is told once. The knots are given.
+func (c *compiler) cycles(waiting []int32) [][]Task {
 	out := make(map[Task][]Task)
 	drawn := make(map[[2]Task]dsl.Pos)
 	for _, l := range c.links {
@@ -31,7 +31,8 @@ func (c *compiler) cycles(waiting []int32) {
 			out[l.from] = append(out[l.from], l.to)
 		}
 	}
-	for _, knot := range knots(out) {
+	all := knots(out)
+	for _, knot := range all {
 		inner := among(knot, out)
 		todo := [][]Task{knot}
 		for n := 0; len(todo) > 0 && n < maxCyclesInKnot; n++ {
@@ -45,6 +46,7 @@ func (c *compiler) cycles(waiting []int32) {
 			}
 		}
 	}
+	return all
 }
 
 func (c *compiler) reportCycle(way []Task, pos dsl.Pos) {

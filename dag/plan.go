@@ -53,6 +53,10 @@ type Node struct {
 	// Late marks the handlers of the workflow and what handles their own
 	// failures: they have no say in the outcome of the run.
 	Late bool
+
+	// Cut marks a task some of whose edges are not in the plan, or may not be,
+	// since the file draws them wrongly. No plan of Compile has such a task.
+	Cut bool
 }
 
 // Entry is a schedule of tasks: roots with the same schedule start in one run.

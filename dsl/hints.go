@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,100 +9,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// foreign maps words that other tools use to the key that means the same here,
-// without - and _ and in lower case. A word may mean one thing in a task and
-// another in the workflow; the first that the mapping has is suggested.
-var foreign = map[string][]string{
-	"args":             {"command"},
-	"arguments":        {"command"},
-	"backfill":         {"catchup"},
-	"bash":             {"run"},
-	"cmd":              {"command", "run"},
-	"concurrency":      {"max_active", "pool"},
-	"condition":        {"when"},
-	"continueonerror":  {"allow_failure"},
-	"crontab":          {"cron"},
-	"cwd":              {"workdir"},
-	"defaultargs":      {"defaults"},
-	"depends":          {"depends_on"},
-	"dependencies":     {"depends_on"},
-	"directory":        {"workdir"},
-	"dir":              {"workdir"},
-	"dotenv":           {"env_file"},
-	"environment":      {"env"},
-	"handleron":        {"on_failure"},
-	"if":               {"when", "if"},
-	"inputs":           {"params"},
-	"interval":         {"every", "poll"},
-	"jobs":             {"tasks"},
-	"loop":             {"foreach"},
-	"matrix":           {"foreach"},
-	"maxactiveruns":    {"max_active"},
-	"maxattempts":      {"max"},
-	"maxretries":       {"retry", "max"},
-	"maxretrydelay":    {"max_delay"},
-	"needs":            {"depends_on"},
-	"on":               {"cron"},
-	"onerror":          {"on_failure"},
-	"onexit":           {"on_finish"},
-	"parallel":         {"foreach", "max_parallel"},
-	"precondition":     {"when"},
-	"preconditions":    {"when"},
-	"requires":         {"depends_on"},
-	"retries":          {"retry", "max"},
-	"retry":            {"retry", "max"},
-	"retrydelay":       {"delay", "retry"},
-	"retrypolicy":      {"retry"},
-	"retryexponential": {"backoff"},
-	"runson":           {"runs_on"},
-	"schedule":         {"cron"},
-	"scheduleinterval": {"cron", "every"},
-	"script":           {"run"},
-	"startdate":        {"valid_from"},
-	"enddate":          {"valid_until"},
-	"steps":            {"tasks"},
-	"strategy":         {"foreach"},
-	"timeoutsec":       {"timeout"},
-	"timeoutseconds":   {"timeout"},
-	"timeoutminutes":   {"timeout"},
-	"triggerrule":      {"join"},
-	"tz":               {"timezone"},
-	"upstream":         {"depends_on"},
-	"uses":             {"call"},
-	"variables":        {"env", "params"},
-	"vars":             {"env", "params"},
-	"workingdir":       {"workdir"},
-	"workingdirectory": {"workdir"},
-	"withitems":        {"foreach"},
-}
-
-// foreignWords maps words that other tools use for a value to those that mean
-// the same here.
-var foreignWords = map[string][]string{
-	"always":      {"finished"},
-	"boolean":     {"bool"},
-	"cancel":      {"replace"},
-	"completed":   {"finished"},
-	"done":        {"finished"},
-	"error":       {"failed"},
-	"exp":         {"exponential"},
-	"failure":     {"failed"},
-	"fixed":       {"constant"},
-	"forbid":      {"skip"},
-	"number":      {"float", "int"},
-	"ok":          {"succeeded"},
-	"one_success": {"any"},
-	"success":     {"succeeded"},
-	"text":        {"string"},
-}
-
 // unknownKey reports a key that its mapping does not have, and gives the one
 // that was probably meant.
-func (p *parser) unknownKey(v val, k *yaml.Node, title string, names []string) (meant string) {
-	name := p.text(k)
-	meant, hint := p.suggest(name, title, names)
+func (p *parser) unknownKey(v val, k, value *yaml.Node, s section) unknownKey {
+	u := unknownKey{key: k, value: value, clear: true}
+	if p.trial {
+		p.faults++
+		return u
+	}
+	name, hint := p.text(k), ""
+	u.meant, hint, u.clear = p.suggest(name, s)
 	p.add("unknown-key", p.pos(k), fmt.Sprintf("unknown key %s in %s", quote(name), p.where(v)), hint)
-	return meant
+	return u
 }
 
 // where names the mapping that a value is, with the task that it belongs to.
@@ -114,32 +33,48 @@ func (p *parser) where(v val) string {
 
 // suggest finds what an unknown key was meant to be: a word of another tool, a
 // key of another mapping, or a slip of the pen.
-func (p *parser) suggest(name, title string, names []string) (meant, hint string) {
-	plain := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
+func (p *parser) suggest(name string, s section) (meant, hint string, clear bool) {
+	names := s.names()
+	if before, after, ok := strings.Cut(name, ":"); ok && slices.Contains(names, before) {
+		return before, fmt.Sprintf("put a blank after the colon: %s: %s", before, clip(after, 40)), true
+	}
 	near := Nearest(name, names)
 	if near != "" && sameWord(strings.TrimSpace(name), near) {
-		return near, didYouMean(near)
+		return near, didYouMean(near), true
 	}
-	for _, word := range foreign[plain] {
-		if slices.Contains(names, word) {
-			return word, fmt.Sprintf("it is called %q here", word)
+	if word, advice := inOtherTools(name, names); advice != "" {
+		return word, advice, true
+	}
+	if meant, title := p.elsewhere(name, s); title != "" {
+		return cmp.Or(meant, near), fmt.Sprintf("%q is a key of %s", name, title), true
+	}
+	switch {
+	case near != "":
+		return near, didYouMean(near), true
+	case strings.HasPrefix(name, "x-"):
+		return "", "keys that begin with x- stand at the top of the file", true
+	case len(names) <= 8:
+		return "", "allowed are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1], false
+	}
+	return "", "", false
+}
+
+// elsewhere finds the mapping that has a key which another one has not: before
+// all others one that belongs into that other one, whose key is what was meant
+// then.
+func (p *parser) elsewhere(name string, s section) (meant, title string) {
+	for _, other := range p.tables {
+		if other.title() == s.title() || !slices.Contains(other.names(), name) {
+			continue
+		}
+		if inner := strings.Trim(other.title(), `"`); slices.Contains(s.names(), inner) {
+			return inner, other.title()
+		}
+		if title == "" {
+			title = other.title()
 		}
 	}
-	for _, s := range p.tables {
-		if s.title() != title && slices.Contains(s.names(), name) {
-			return near, fmt.Sprintf("%q is a key of %s", name, s.title())
-		}
-	}
-	if near != "" {
-		return near, didYouMean(near)
-	}
-	if strings.HasPrefix(name, "x-") {
-		return "", "keys that begin with x- stand at the top of the file"
-	}
-	if len(names) <= 8 {
-		return "", "allowed are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-	}
-	return "", ""
+	return "", title
 }
 
 // Keys gives the keys of every mapping that has a fixed set of them, by the

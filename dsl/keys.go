@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -39,7 +40,7 @@ var workflowKeys = &table[Workflow]{workflowTitle, "a map with the keys of a wor
 	{"env_file", func(v val, w *Workflow) { w.EnvFile = oneOrList(v, "a path or a list of paths", val.filled) }},
 	{"secrets", func(v val, w *Workflow) { w.Secrets = v.secrets() }},
 
-	{"defaults", func(v val, w *Workflow) { read(v, defaultsKeys, &w.Defaults) }},
+	{"defaults", func(v val, w *Workflow) { v.defaults(&w.Defaults) }},
 	{"max_parallel", func(v val, w *Workflow) { w.MaxParallel = v.integer(1, maxInt) }},
 	{"timeout", func(v val, w *Workflow) { w.Timeout = v.duration(1) }},
 	{"expect_within", func(v val, w *Workflow) { w.ExpectWithin = v.duration(1) }},
@@ -73,6 +74,13 @@ var defaultsKeys = &table[Defaults]{`"defaults"`, "a map with keys of tasks", []
 	{"runs_on", func(v val, d *Defaults) { d.RunsOn = v.filled() }},
 	{"recovery", func(v val, d *Defaults) { d.Recovery = oneOf(v, recoveries) }},
 }}
+
+func (v val) defaults(d *Defaults) {
+	found, ok := read(v, defaultsKeys, d)
+	if d.gaps = found.gaps; !ok {
+		d.gaps = ^gaps(0)
+	}
+}
 
 var retentionKeys = &table[Retention]{`"retention"`, `a map with "runs" or "age"`, []key[Retention]{
 	{"runs", func(v val, r *Retention) { r.Runs = v.integer(1, maxInt) }},
@@ -125,11 +133,13 @@ var secretKeys = &table[Secret]{"a secret", `a map with "env" or "file"`, []key[
 
 func (v val) secrets() (all []Secret) {
 	v.entries("a map of names to secrets", func(name Value[string], v val) {
-		v.p.variableName(name)
 		s := Secret{Name: name}
-		if found, ok := read(v, secretKeys, &s); ok {
-			found.exactlyOne(v, "env", "file")
-		}
+		v.p.apart(func() {
+			v.p.variableName(name)
+			if found, ok := read(v, secretKeys, &s); ok {
+				found.exactlyOne(v, "env", "file")
+			}
+		})
 		all = append(all, s)
 	})
 	return all
@@ -156,9 +166,26 @@ func (v val) entries(expected string, each func(name Value[string], v val)) {
 		pairs := v.p.pairs(v.node, v.label())
 		for i := 0; i < len(pairs) && v.p.budget >= 0; i += 2 {
 			k := pairs[i]
-			each(Value[string]{v.p.text(k), v.p.pos(k)}, v.p.value(k, pairs[i+1]))
+			name := Value[string]{v.p.text(k), v.p.pos(k)}
+			if before, ok := v.p.noBlank(name, pairs[i+1]); ok {
+				name.V = before
+				each(name, val{p: v.p, name: k, at: pairs[i+1]})
+				continue
+			}
+			each(name, v.p.value(k, pairs[i+1]))
 		}
 	}
+}
+
+// noBlank reports a colon without a blank behind it before a bracket, which
+// makes key and value of what is none: in t:{run: x} the key is "t:{run".
+func (p *parser) noBlank(name Value[string], value *yaml.Node) (before string, found bool) {
+	before, after, _ := strings.Cut(name.V, ":")
+	if !isIdentifier(before) || !strings.HasPrefix(after, "{") && !strings.HasPrefix(after, "[") {
+		return "", false
+	}
+	p.add("bad-name", name.Pos, "no blank after the colon", fmt.Sprintf("write %q", clip(before+": "+after+": "+p.text(value), 40)))
+	return before, true
 }
 
 // free reads a map whose keys and values are the user's own. Lists and maps
@@ -206,6 +233,7 @@ func (p *parser) checkName(what string, name Value[string]) bool {
 	if strings.Contains(name.V, "${{") {
 		hint = "names are fixed when the file is read, they cannot be expressions"
 	}
+	hint = cmp.Or(straight(name.V), hint)
 	p.add("bad-name", name.Pos, fmt.Sprintf("%s cannot be a %s", quote(name.V), what), hint)
 	return false
 }

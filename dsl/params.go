@@ -32,37 +32,38 @@ var paramTypes = []choice[ParamType]{
 func (v val) params() (all []Param) {
 	variables := map[string]string{}
 	v.entries("a map of names to parameters", func(name Value[string], v val) {
-		p, ok := v.param()
-		p.Name = name
-		if v.p.checkName("parameter name", name) {
-			variable := p.Variable()
-			if first, ok := variables[variable]; ok {
-				v.p.add("bad-name", name.Pos, fmt.Sprintf("parameters %q and %q would both be %s", first, name.V, variable), "rename one of them")
+		var p Param
+		unread := v.p.apart(func() { p = v.param() })
+		p.Name, p.unread = name, unread || v.node == nil
+		v.p.apart(func() {
+			if v.p.checkName("parameter name", name) {
+				variable := p.Variable()
+				if first, ok := variables[variable]; ok {
+					v.p.add("bad-name", name.Pos, fmt.Sprintf("parameters %q and %q would both be %s", first, name.V, variable), "rename one of them")
+				}
+				variables[variable] = name.V
 			}
-			variables[variable] = name.V
-		}
-		if ok {
-			all = append(all, p)
-		}
+		})
+		all = append(all, p)
 	})
 	return all
 }
 
 // param reads a parameter in its short form, a default from whose writing the
 // type follows, or in its long form.
-func (v val) param() (p Param, ok bool) {
+func (v val) param() (p Param) {
 	if v.node == nil {
-		return p, false
+		return p
 	}
 	if v.node.Kind != yaml.MappingNode {
 		if isNull(v.node) {
 			v.wrongTypeHint("a default", `write "" for an empty text, or {type: string, required: true} for no default`)
-			return p, false
+			return p
 		}
 		p.Default = v.paramValue()
 		p.Type.V = inferType(v.node)
 		v.checkDefault(&p)
-		return p, true
+		return p
 	}
 	found, _ := read(v, paramKeys, &p)
 	if !p.Type.Set() {
@@ -72,7 +73,7 @@ func (v val) param() (p Param, ok bool) {
 		}
 	}
 	v.checkParam(&p, found)
-	return p, true
+	return p
 }
 
 // paramValue reads the text of a default, a choice or a bound.

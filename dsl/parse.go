@@ -77,6 +77,10 @@ type parser struct {
 	task    string // the task that is being read, for messages
 	named   bool   // the file says how the workflow is called, right or wrong
 
+	faults int     // what has been found wrong, be it reported or not; see apart
+	trial  bool    // nothing is reported
+	strays []stray // what may have drawn edges
+
 	budget  int                  // how many more values may be read
 	merging map[*yaml.Node]bool  // anchors whose << is being followed
 	seen    map[mistake]struct{} // what has been reported
@@ -102,6 +106,10 @@ func (p *parser) addOnce(m mistake, at Pos, message, hint string) {
 
 // isNew tells whether a mistake has not been reported yet.
 func (p *parser) isNew(m mistake) bool {
+	p.faults++
+	if p.trial {
+		return false
+	}
 	if _, old := p.seen[m]; old {
 		return false
 	}
@@ -119,10 +127,17 @@ func (p *parser) workflow(doc *yaml.Node) {
 	} else {
 		root := p.value(nil, doc)
 		root.what = "the workflow"
-		if found, ok := read(root, workflowKeys, p.wf); ok && !found.has("tasks") {
+		found, ok := read(root, workflowKeys, p.wf)
+		if ok && !found.has("tasks") {
 			p.add("missing-key", p.pos(root.node), `the workflow has no "tasks"`, "a workflow needs at least one task")
 		}
+		found.strays(-1)
+		p.wf.gaps = found.gaps
+		if p.wf.Unread("defaults") && found.key("defaults") == nil {
+			p.wf.Defaults.gaps = ^gaps(0)
+		}
 	}
+	p.loseEdges()
 	if !p.wf.Name.Set() {
 		p.defaultName()
 	}

@@ -39,15 +39,26 @@ func (t *table[T]) names() []string {
 
 // given says which keys of a table a mapping has.
 type given struct {
-	keys  []*yaml.Node // key, value, key, value
-	meant []string     // what unknown keys were probably meant to be
-	p     *parser
+	p       *parser
+	keys    []*yaml.Node // key, value, key, value
+	gaps    gaps
+	broken  []string // the keys with something wrong in their values
+	unknown []unknownKey
+	perhaps []string // what an unknown key without a likely meaning may have been meant to be
+}
+
+// unknownKey is a key that the table does not have.
+type unknownKey struct {
+	key, value *yaml.Node
+	meant      string // the key that it was probably meant to be, empty if there is none
+	clear      bool   // it is known what is wrong with it
 }
 
 // has tells whether the mapping has a key, or an unknown one that was probably
 // meant to be it: then one mistake is reported and not two.
 func (f given) has(name string) bool {
-	return f.key(name) != nil || slices.Contains(f.meant, name) || f.p.budget < 0
+	return f.key(name) != nil || f.p.budget < 0 || slices.Contains(f.perhaps, name) ||
+		slices.ContainsFunc(f.unknown, func(u unknownKey) bool { return u.meant == name })
 }
 
 // key gives the node of a key, nil if the mapping does not have it.
@@ -121,19 +132,25 @@ func read[T any](v val, t *table[T], to *T) (given, bool) {
 		return f, false
 	}
 	f.keys = v.p.pairs(v.node, v.label())
-next:
 	for i := 0; i < len(f.keys); i += 2 {
 		name := f.keys[i].Value
-		for j := range t.keys {
-			if t.keys[j].name == name {
-				t.keys[j].read(v.p.value(f.keys[i], f.keys[i+1]), to)
-				continue next
+		j := slices.IndexFunc(t.keys, func(k key[T]) bool { return k.name == name })
+		switch {
+		case j >= 0:
+			before := v.p.faults
+			if t.keys[j].read(v.p.value(f.keys[i], f.keys[i+1]), to); v.p.faults > before || v.p.budget < 0 {
+				f.gaps |= 1 << j
+				f.broken = append(f.broken, name)
 			}
+		case t.name != workflowTitle || !strings.HasPrefix(name, "x-"):
+			f.unknown = append(f.unknown, v.p.unknownKey(v, f.keys[i], f.keys[i+1], t))
 		}
-		if t.name == workflowTitle && strings.HasPrefix(name, "x-") {
-			continue
+	}
+	for _, u := range f.unknown {
+		f.gaps |= gapOf(t, u.meant)
+		if !u.clear && !v.p.trial {
+			unclear(&f, t, v.p.value(u.key, u.value))
 		}
-		f.meant = append(f.meant, v.p.unknownKey(v, f.keys[i], t.name, t.names()))
 	}
 	return f, true
 }

@@ -69,28 +69,35 @@ func (v val) tasks() []Task {
 	}
 	v.entries("a map of ids to tasks", func(id Value[string], v val) {
 		v.what = "task "
-		v.p.checkName("task id", id)
 		v.p.task = v.label()
 		all = append(all, Task{ID: id})
-		v.task(&all[len(all)-1])
+		v.p.apart(func() {
+			v.p.checkName("task id", id)
+			v.task(&all[len(all)-1], len(all)-1)
+		})
 		v.p.task = ""
 	})
 	return all
 }
 
-func (v val) task(t *Task) {
+// task reads the task of a number.
+func (v val) task(t *Task, number int) {
 	switch {
 	case v.node != nil && isNull(v.node):
+		t.gaps = ^gaps(0)
 		v.p.add("missing-key", t.ID.Pos, v.label()+" does nothing", "it needs one of "+strings.Join(actions[1:], ", "))
 		return
 	case v.node != nil && v.node.Kind == yaml.ScalarNode:
+		t.gaps = ^gaps(0)
 		v.wrongTypeHint(taskKeys.shape, "write {run: …}")
 		return
 	}
 	found, ok := read(v, taskKeys, t)
-	if !ok {
+	if t.gaps = found.gaps; !ok {
+		t.gaps = ^gaps(0)
 		return
 	}
+	found.strays(number)
 	v.action(t, found)
 	if with := found.key("with"); with != nil && !found.has("call") {
 		v.p.add("bad-value", v.p.pos(with), `"with" is only for "call"`, "")
@@ -275,29 +282,42 @@ func (p *parser) applyDefaults() {
 	d := &p.wf.Defaults
 	for i := range p.wf.Tasks {
 		t := &p.wf.Tasks[i]
-		if !t.Timeout.Set() {
+		if d.lends(t, "timeout", t.Timeout.Set()) {
 			t.Timeout = d.Timeout
 		}
-		if t.Retry == nil {
+		if d.lends(t, "retry", t.Retry != nil) {
 			t.Retry = d.Retry
 		}
-		if t.Shell.Argv == nil {
+		if d.lends(t, "shell", t.Shell.Argv != nil) {
 			t.Shell = d.Shell
 		}
-		if !t.Workdir.Set() {
+		if d.lends(t, "workdir", t.Workdir.Set()) {
 			t.Workdir = d.Workdir
 		}
-		if t.Pool == nil {
+		if d.lends(t, "pool", t.Pool != nil) {
 			t.Pool = d.Pool
 		}
-		if !t.RunsOn.Set() {
+		if d.lends(t, "runs_on", t.RunsOn.Set()) {
 			t.RunsOn = d.RunsOn
 		}
-		if !t.Recovery.Set() {
+		if d.lends(t, "recovery", t.Recovery.Set()) {
 			t.Recovery = d.Recovery
 		}
 		t.Env = p.mergeEnv(d.Env, t)
 	}
+}
+
+// lends tells whether a task has the value of a key from the defaults. Where
+// its own could not be read it has none, and where the defaults' could not, it
+// does not know its own.
+func (d *Defaults) lends(t *Task, key string, set bool) bool {
+	if set || t.Unread(key) {
+		return false
+	}
+	if d.gaps.has(defaultsKeys, key) {
+		t.gaps |= gapOf(taskKeys, key)
+	}
+	return true
 }
 
 // mergeEnv puts a task's variables over those of `defaults`.

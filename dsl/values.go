@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -70,7 +71,14 @@ func (v val) pos() Pos { return v.p.pos(v.node) }
 
 // bad reports a value that has the right type, but cannot be.
 func (v val) bad(message, hint string) {
-	v.p.add("bad-value", v.pos(), message, hint)
+	v.p.add("bad-value", v.pos(), message, cmp.Or(v.straight(), hint))
+}
+
+func (v val) straight() string {
+	if v.node.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return straight(v.node.Value)
 }
 
 // wrongType reports a value of another type. Where it came by an alias, the
@@ -78,7 +86,12 @@ func (v val) bad(message, hint string) {
 func (v val) wrongType(expected string) { v.wrongTypeHint(expected, "") }
 
 func (v val) wrongTypeHint(expected, hint string) {
+	if v.p.trial {
+		v.p.faults++
+		return
+	}
 	message := fmt.Sprintf("expected %s for %s, got %s", expected, v.label(), v.p.describe(v.node))
+	hint = cmp.Or(v.straight(), hint)
 	at := v.p.pos(v.at)
 	if isNull(v.node) {
 		message = v.label() + " has no value"
@@ -160,7 +173,6 @@ func (v val) strAs(expected string) Value[string] {
 	if strings.Contains(s.V, "${{") {
 		if _, at := Expressions(s.V); at >= 0 {
 			v.p.inScalar("bad-expression", s.Pos, at, 3, `"${{" has no "}}"`, "close the expression")
-			return Value[string]{}
 		}
 	}
 	return s

@@ -79,6 +79,8 @@ type Workflow struct {
 	Notify       []Notify
 
 	Tasks []Task
+
+	gaps gaps // see Unread
 }
 
 // Date is a calendar day without a zone.
@@ -170,6 +172,8 @@ type Param struct {
 	Min, Max    Value[string] // in the parameter's type
 	Pattern     Value[string] // a regular expression (RE2) for the whole value
 	Description Value[string]
+
+	unread bool
 }
 
 // Defaults holds the task keys that `defaults` may set for every task.
@@ -182,6 +186,8 @@ type Defaults struct {
 	Pool     *Pool
 	RunsOn   Value[string]
 	Recovery Value[Recovery]
+
+	gaps gaps // by the table of defaults
 }
 
 // Retention says how many old runs are kept, and for how long.
@@ -259,6 +265,8 @@ type Task struct {
 	Priority Value[int]
 	Recovery Value[Recovery]
 	Disabled Value[bool]
+
+	gaps gaps // see Unread
 }
 
 // Shell is the argv list that takes a script: `sh`, `bash` and `python3` stand
