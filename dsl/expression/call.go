@@ -13,13 +13,16 @@ import (
 func (c *compiler) call(name string, args []ast.Node, at place) (code, *Error) {
 	f, ok := functions[name]
 	if !ok {
+		c.inside(args)
 		return code{}, c.noFunction(name, at)
 	}
 	least := len(f.args) - f.optional
 	switch {
 	case len(args) < least:
+		c.inside(args)
 		return code{}, at.bad(fmt.Sprintf("%s has too few arguments", name), "it is "+f.Signature)
 	case len(args) > len(f.args) && !f.variadic:
+		c.inside(args)
 		return code{}, at.bad(fmt.Sprintf("%s has too many arguments", name), "it is "+f.Signature)
 	case f.loop != nil:
 		return c.loop(f, args, at)
@@ -33,6 +36,7 @@ func (c *compiler) call(name string, args []ast.Node, at place) (code, *Error) {
 			return code{}, err
 		}
 		if codes[i], err = c.need(codes[i], f.args[min(i, len(f.args)-1)], name); err != nil {
+			c.inside(args[i+1:])
 			return code{}, err
 		}
 		at.from, at.to = min(at.from, codes[i].at.from), max(at.to, codes[i].at.to)
@@ -49,6 +53,16 @@ func (c *compiler) call(name string, args []ast.Node, at place) (code, *Error) {
 		out = codes[0].kind
 	}
 	return code{kind: out, at: at, eval: invoked(f, codes, at)}, nil
+}
+
+// inside looks at arguments of a call that is faulty itself, but for what would
+// be evaluated for each item of a list. The error, too many nodes, ends nothing.
+func (c *compiler) inside(args []ast.Node) {
+	for _, n := range args {
+		if _, ok := n.(*ast.PredicateNode); !ok {
+			_, _ = c.node(n)
+		}
+	}
 }
 
 // invoked gives the evaluation of a call.

@@ -38,13 +38,32 @@ func (p *Program) References() []Reference { return p.refs }
 
 // Compile reads an expression and checks its names and types. The code is a
 // bare expression; one within ${{ }} is taken as well. The error is an *Error:
-// the first fault.
+// the first fault; Check gives all of them.
 func Compile(code string, want Want, scope *Scope) (*Program, error) {
+	p, faults := compile(code, want, scope)
+	if len(faults) > 0 {
+		return nil, faults[0]
+	}
+	return p, nil
+}
+
+// Check gives all faults of an expression, in order of place. One that cannot
+// be taken apart has one; otherwise every name and every operation is looked
+// at, and what a faulty part of it could be is not held against the rest.
+func Check(code string, want Want, scope *Scope) Errors {
+	_, faults := compile(code, want, scope)
+	return faults
+}
+
+func compile(code string, want Want, scope *Scope) (*Program, Errors) {
 	bare, by := unwrapped(code)
 	c := &compiler{scope: scope, size: len(bare)}
 	body, err := c.compile(bare, want)
 	if err != nil {
-		return nil, shifted(err, by)
+		c.faults = append(c.faults, err)
+	}
+	if len(c.faults) > 0 {
+		return nil, c.faults.inOrder(by)
 	}
 	return &Program{body, c.refs, by}, nil
 }
@@ -70,6 +89,7 @@ type code struct {
 	constant bool
 	value    any       // of a constant
 	ref      Reference // set where it is just a name
+	faulty   bool      // it stands for something with a fault, and is never evaluated
 }
 
 // compiler compiles one expression.
@@ -80,9 +100,11 @@ type compiler struct {
 	nodes int
 	loops int // how many predicates are around
 	refs  []Reference
+
+	faults Errors // of parts that were gone past
 }
 
-func (c *compiler) compile(text string, want Want) (code, error) {
+func (c *compiler) compile(text string, want Want) (code, *Error) {
 	whole := place{0, len(text)}
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -144,11 +166,23 @@ func (c *compiler) token(n ast.Node) place {
 	return place{c.offset(l.From), c.offset(l.To)}
 }
 
-// node compiles a node with everything below it.
+// node compiles a node with everything below it. A faulty one is noted and
+// could be anything from then on, so that the rest is looked at too; the only
+// error is that there are too many.
 func (c *compiler) node(n ast.Node) (code, *Error) {
 	if c.nodes++; c.nodes > maxNodes {
 		return code{}, place{0, c.size}.bad("the expression is too large", "let a task work it out and write it to AX_OUTPUT")
 	}
+	x, err := c.compiled(n)
+	if err == nil || c.nodes > maxNodes {
+		return x, err
+	}
+	c.faults = append(c.faults, err)
+	return code{kind: kAny, at: place{err.Offset, err.Offset + err.Width}, faulty: true}, nil
+}
+
+// compiled compiles a node.
+func (c *compiler) compiled(n ast.Node) (code, *Error) {
 	switch n := n.(type) {
 	case *ast.NilNode:
 		return constant(c.token(n), nil), nil

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,20 @@ func (es Errors) Error() string {
 		lines[i] = e.Message
 	}
 	return strings.Join(lines, "\n")
+}
+
+// inOrder sorts faults by place and counts their offsets from further left. Of
+// those that say the same the first is enough.
+func (es Errors) inOrder(by int) Errors {
+	slices.SortStableFunc(es, func(a, b *Error) int { return a.Offset - b.Offset })
+	var all Errors
+	for _, e := range es {
+		if !slices.ContainsFunc(all, func(o *Error) bool { return o.Message == e.Message }) {
+			e.Offset += by
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // shifted gives an error whose offsets count from further left.

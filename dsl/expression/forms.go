@@ -166,14 +166,14 @@ func (c *compiler) conditional(n *ast.ConditionalNode) (code, *Error) {
 	if !n.Ternary {
 		return code{}, cond.at.bad(`"if" is not available`, "write condition ? this : that")
 	}
-	if cond, err = c.need(cond, kBool, "a condition"); err != nil {
-		return code{}, err
-	}
 	yes, err := c.node(n.Exp1)
 	if err != nil {
 		return code{}, err
 	}
 	no, err := c.node(n.Exp2)
+	if err == nil {
+		cond, err = c.need(cond, kBool, "a condition")
+	}
 	if err != nil {
 		return code{}, err
 	}

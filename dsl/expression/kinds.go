@@ -101,6 +101,8 @@ func kindOfParam(t dsl.ParamType) kind {
 		return kDate
 	case dsl.ParamDuration:
 		return kDuration
+	case dsl.ParamString:
+		return kText
 	}
-	return kText
+	return kAny // the type could not be read
 }

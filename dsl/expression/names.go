@@ -154,7 +154,7 @@ func (c *compiler) reference(root *ast.IdentifierNode, parts []part) (code, []pa
 		x := code{kind: kText, eval: func(m *machine) (any, error) { return m.variable(name) }}
 		return c.refer(Reference{"env", name}, at, x), parts[1:], nil
 	case "secrets":
-		if !c.scope.secrets[name] {
+		if !c.scope.secrets[name] && !c.scope.excuses("secrets", name, c.scope.secretNames) {
 			return code{}, nil, at.fault(UnknownReference, "unknown secret "+strconv.Quote(name), c.near(name, c.scope.secretNames, "secrets"))
 		}
 		x := code{kind: kText, eval: func(m *machine) (any, error) { return m.secret(name) }}
@@ -170,7 +170,7 @@ func (c *compiler) reference(root *ast.IdentifierNode, parts []part) (code, []pa
 }
 
 func (c *compiler) param(name string, at place) (code, *Error) {
-	if !c.scope.declares("params", name) {
+	if !c.scope.declares("params", name) && !c.scope.excuses("params", name, c.scope.paramNames) {
 		return code{}, at.fault(UnknownReference, "unknown parameter "+strconv.Quote(name), c.near(name, c.scope.paramNames, "params"))
 	}
 	k := kindOfParam(c.scope.params[name])
@@ -238,6 +238,8 @@ func (c *compiler) field(id, word string) string {
 // checkTask tells what is wrong with naming a task here.
 func (c *compiler) checkTask(id string, at place) *Error {
 	switch {
+	case !c.scope.tasks[id] && c.scope.excuses("tasks", id, c.scope.taskIDs):
+		return nil
 	case !c.scope.tasks[id]:
 		return at.fault(UnknownReference, "unknown task "+strconv.Quote(id), c.near(id, c.scope.taskIDs, "tasks"))
 	case c.scope.final != nil && c.scope.final(id):

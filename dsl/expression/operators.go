@@ -230,7 +230,7 @@ var membership = func() []rule {
 // written out, so that lint can check it.
 func (c *compiler) matches(l, r code) (code, *Error) {
 	pattern, ok := r.value.(string)
-	if !ok {
+	if !ok && !r.faulty {
 		return code{}, r.at.bad(`"matches" needs a pattern that is written out`, "put it into quotes")
 	}
 	re, err := regexp.Compile(pattern)

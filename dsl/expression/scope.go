@@ -26,21 +26,30 @@ type declared struct {
 	secrets map[string]bool
 	tasks   map[string]bool
 	foreach map[string]bool // of the tasks
+	open    map[string]bool // the roots of which not every name is known
 
 	paramNames, secretNames, taskIDs []string // in file order, for hints
 }
 
 // NewScope makes the scope of the workflow as a whole: its parameters, secrets,
-// environment and the run, but no task and no item.
+// environment and the run, but no task and no item. Where a mistake keeps some
+// of the names from being known, one that is like none of the others is let
+// pass.
 func NewScope(wf *dsl.Workflow) *Scope {
 	d := &declared{
 		params:  make(map[string]dsl.ParamType, len(wf.Params)),
 		secrets: make(map[string]bool, len(wf.Secrets)),
 		tasks:   make(map[string]bool, len(wf.Tasks)),
 		foreach: map[string]bool{},
+		open: map[string]bool{
+			"params": wf.Unread("params"), "secrets": wf.Unread("secrets"), "tasks": wf.Unread("tasks"),
+		},
 	}
 	for _, p := range wf.Params {
 		d.params[p.Name.V] = p.Type.V
+		if p.Unread() {
+			d.params[p.Name.V] = ""
+		}
 		d.paramNames = append(d.paramNames, p.Name.V)
 	}
 	for _, s := range wf.Secrets {
@@ -97,10 +106,15 @@ func (s *Scope) declares(root, name string) bool {
 	return s.tasks[name]
 }
 
+// excuses tells whether a name that is not declared may be there all the same.
+func (s *Scope) excuses(root, name string, known []string) bool {
+	return s.open[root] && dsl.Nearest(name, known) == ""
+}
+
 // elsewhere guesses what an unknown word was meant to be.
 func (s *Scope) elsewhere(word string) string {
 	switch {
-	case s.params[word] != "":
+	case s.declares("params", word):
 		return meant("params." + word)
 	case s.tasks[word]:
 		return meant("tasks." + word)

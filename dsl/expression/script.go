@@ -53,19 +53,21 @@ type scriptVariable struct {
 
 // CompileScript compiles the expressions of a script and finds out how each of
 // them has to be quoted. All faults are given; the script is of use only if
-// there is none. A script without expressions is not even looked at: see
-// CheckScript. Expressions in comments mean nothing.
+// there is none. Where the shell cannot read it, the expressions are compiled
+// all the same, but for those behind a "#" that may begin a comment. A script
+// without expressions is not even looked at: see CheckScript. Expressions in
+// comments mean nothing.
 func CompileScript(shell Shell, text string, scope *Scope) (*Script, Errors) {
 	if !strings.Contains(text, "${{") {
 		return &Script{text: text}, nil
 	}
-	list, unclosed := split(text)
-	if unclosed != nil {
-		return &Script{text: text}, Errors{unclosed}
+	list, fault := split(text)
+	var stands []stand
+	if fault == nil {
+		stands, fault = survey(shell, text, list)
 	}
-	stands, fault := survey(shell, text, list)
 	if fault != nil {
-		return &Script{text: text}, Errors{fault}
+		return &Script{text: text}, append(faultsOf(text, list, scope), fault).inOrder(0)
 	}
 	s, out := &Script{}, strings.Builder{}
 	var faults Errors
@@ -80,9 +82,9 @@ func CompileScript(shell Shell, text string, scope *Scope) (*Script, Errors) {
 		}
 		name, known := names[e.Text]
 		if !known {
-			p, err := compileAt(e, scope)
-			if err != nil {
-				faults = append(faults, err)
+			p, bad := compileAt(e, scope)
+			if len(bad) > 0 {
+				faults = append(faults, bad...)
 				continue
 			}
 			name = prefix + strconv.Itoa(len(names)+1)
@@ -96,6 +98,19 @@ func CompileScript(shell Shell, text string, scope *Scope) (*Script, Errors) {
 	out.WriteString(text[from:])
 	s.text = out.String()
 	return s, faults
+}
+
+// faultsOf gives the faults within the expressions of a script that the shell
+// cannot read.
+func faultsOf(text string, list []dsl.Expression, scope *Scope) (faults Errors) {
+	for _, e := range list {
+		line := text[strings.LastIndexByte(text[:e.Start], '\n')+1 : e.Start]
+		if !strings.Contains(line, "#") {
+			_, bad := compileAt(e, scope)
+			faults = append(faults, bad...)
+		}
+	}
+	return faults
 }
 
 // variablePrefix begins the names of the variables such that the script has

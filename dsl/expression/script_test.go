@@ -147,7 +147,8 @@ func TestAFaultOfAScriptIsGivenOnce(t *testing.T) {
 		text  string
 		want  string
 	}{
-		{"the shell's syntax", Sh, "if true; then echo ${{ params.x }}", `shell-syntax "if": "if" statement must end with "fi"`},
+		{"the shell's syntax", Sh, "if true; then echo ${{ params.x }}", `shell-syntax "if": "if" statement must end with "fi"
+unknown-reference "params.x": unknown parameter "x"`},
 		{"a quote that is never closed", Bash, "echo 'a ${{ params.n }}", `shell-syntax "'": reached EOF without closing quote "'"`},
 		{"an expression", Sh, "echo ${{ params.x }} '${{ params.y }}' ${{ 1 + }}", `unknown-reference "params.x": unknown parameter "x"
 bad-expression "${{ params.y }}": an expression within single quotes does not expand

@@ -42,9 +42,9 @@ func CompileTemplate(text string, scope *Scope) (*Template, Errors) {
 	var faults Errors
 	from := 0
 	for _, e := range list {
-		p, err := compileAt(e, scope)
-		if err != nil {
-			faults = append(faults, err)
+		p, bad := compileAt(e, scope)
+		if len(bad) > 0 {
+			faults = append(faults, bad...)
 			continue
 		}
 		t.parts = append(t.parts, expressionPart{text[from:e.Start], p, e.End})
@@ -58,13 +58,13 @@ func CompileTemplate(text string, scope *Scope) (*Template, Errors) {
 
 // compileAt compiles an expression that stands in a text. An empty one is
 // pointed at with its brackets.
-func compileAt(e dsl.Expression, scope *Scope) (*Program, *Error) {
+func compileAt(e dsl.Expression, scope *Scope) (*Program, Errors) {
 	if strings.TrimSpace(e.Text) == "" {
-		return nil, place{e.Start, e.End}.bad("the expression is empty", "write a value between ${{ and }}")
+		return nil, Errors{place{e.Start, e.End}.bad("the expression is empty", "write a value between ${{ and }}")}
 	}
-	p, err := Compile(e.Text, WantText, scope)
-	if err != nil {
-		return nil, shifted(err, e.Offset).(*Error)
+	p, faults := compile(e.Text, WantText, scope)
+	if len(faults) > 0 {
+		return nil, faults.inOrder(e.Offset)
 	}
 	p.by += e.Offset
 	return p, nil

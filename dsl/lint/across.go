@@ -118,7 +118,7 @@ func (a *folder) references(f *File) {
 			continue
 		}
 		other := a.refer(f, child.Name)
-		if other == nil || other.Workflow == nil || parseErrors(other.Diagnostics) {
+		if other == nil || other.Workflow == nil {
 			continue
 		}
 		p := a.pass(f)
@@ -129,7 +129,10 @@ func (a *folder) references(f *File) {
 			declared[q.Name.V] = q
 			names = append(names, q.Name.V)
 		}
-		p.given(child.Name.V, child.Params, declared, names)
+		p.given(other.Workflow, child.Params, declared, names)
+		if f.Workflow.Tasks[i].Unread("workflow") {
+			continue
+		}
 		p.required(child.Name.Pos, fmt.Sprintf("task %q", f.Workflow.Tasks[i].ID.V), other.Workflow.Params, child.Params)
 	}
 }

@@ -2,7 +2,7 @@ package lint
 
 import (
 	"encoding/json"
-	"errors"
+	"slices"
 	"strings"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -21,19 +21,35 @@ func (p *pass) scopeOf() *expression.Scope {
 // cost a look at all names of the file.
 func (p *pass) mostFaults() int { return max(10, min(100, 200_000/max(len(p.wf.Tasks), 1))) }
 
-// fault reports what is wrong with an expression, at its place within a scalar.
-// Names are only looked for in a file that the parser could read all of.
-func (p *pass) fault(v dsl.Value[string], e *expression.Error) {
-	names := e.Kind == expression.UnknownReference || e.Kind == expression.NotUpstream
-	if p.faults++; names && !p.whole || p.faults > p.mostFaults() {
-		return
+// faulty reports what is wrong with the expressions of a scalar, each at its
+// place within it. Of those that say the same the first is enough.
+func (p *pass) faulty(v dsl.Value[string], faults expression.Errors) {
+	for i, e := range faults {
+		same := func(o *expression.Error) bool { return o.Message == e.Message }
+		if p.faults++; p.faults > p.mostFaults() || slices.ContainsFunc(faults[:i], same) {
+			continue
+		}
+		rule := e.Kind.Rule()
+		if isList(v.V) { // its own text is made from a list or a map, offsets mean nothing
+			p.report(rule, v.Pos, e.Hint, "%s", e.Message)
+		} else {
+			p.within(rule, v, e.Offset, e.Width, e.Hint, "%s", e.Message)
+		}
+		p.found[len(p.found)-1].code = codeOf(v.V) + " " + e.Hint
 	}
-	rule := e.Kind.Rule()
-	if isList(v.V) { // its own text is made from a list or a map, offsets mean nothing
-		p.report(rule, v.Pos, e.Hint, "%s", e.Message)
-		return
+}
+
+// codeOf gives the expressions of a text, or all of it where it has none.
+func codeOf(text string) string {
+	list, _ := dsl.Expressions(text)
+	if len(list) == 0 {
+		return text
 	}
-	p.within(rule, v, e.Offset, e.Width, e.Hint, "%s", e.Message)
+	var code []string
+	for _, e := range list {
+		code = append(code, e.Text)
+	}
+	return strings.Join(code, " ")
 }
 
 // isList tells whether a value is the JSON of a list or a map.
@@ -47,9 +63,7 @@ func (p *pass) text(v dsl.Value[string], scope func() *expression.Scope) {
 		return
 	}
 	_, faults := expression.CompileTemplate(v.V, scope())
-	for _, e := range faults {
-		p.fault(v, e)
-	}
+	p.faulty(v, faults)
 }
 
 // bare checks a key whose value is an expression.
@@ -57,10 +71,7 @@ func (p *pass) bare(v dsl.Value[string], want expression.Want, scope func() *exp
 	if !v.Set() || p.faults > p.mostFaults() {
 		return
 	}
-	var e *expression.Error
-	if _, err := expression.Compile(v.V, want, scope()); errors.As(err, &e) {
-		p.fault(v, e)
-	}
+	p.faulty(v, expression.Check(v.V, want, scope()))
 }
 
 // workflowExpressions checks the expressions outside of tasks. What is read
@@ -151,15 +162,13 @@ func (p *pass) http(h *dsl.HTTP, scope func() *expression.Scope) {
 // runExpressions checks the expressions of a script. That it is no shell has
 // been said already where the shell's parser says so too.
 func (p *pass) runExpressions(t *dsl.Task, scope func() *expression.Scope) {
-	if !strings.Contains(t.Run.V, "${{") || p.faults > p.mostFaults() {
+	if !strings.Contains(t.Run.V, "${{") || t.Unread("shell") || p.faults > p.mostFaults() {
 		return
 	}
 	_, faults := expression.CompileScript(expression.ShellOf(t.Shell.Argv), t.Run.V, scope())
-	for _, e := range faults {
-		if e.Kind != expression.ShellSyntax || !p.unreadable {
-			p.fault(t.Run, e)
-		}
-	}
+	p.faulty(t.Run, slices.DeleteFunc(faults, func(e *expression.Error) bool {
+		return e.Kind == expression.ShellSyntax && p.unreadable
+	}))
 }
 
 // lazily gives the scope of a task, made when it is asked for.
@@ -174,14 +183,10 @@ func (p *pass) lazily(i int, foreach, itself bool) func() *expression.Scope {
 }
 
 // finalBefore tells which tasks have surely ended when a task is about to
-// start, or with itself, when it has ended. Where the graph has errors it is
-// not known, and every task may be asked.
+// start, or with itself, when it has ended.
 func (p *pass) finalBefore(t dag.Task, itself bool) func(id string) bool {
-	if p.Plan == nil {
-		return func(string) bool { return true }
-	}
 	return func(id string) bool {
-		v, ok := p.Plan.Task(id)
+		v, ok := p.sketch.Task(id)
 		if !ok || v == t {
 			return itself
 		}

@@ -29,7 +29,7 @@ func (l *lineage) surelyBefore(v, t dag.Task) bool {
 }
 
 func (l *lineage) ended(v, t dag.Task) bool {
-	if l.position[v] >= l.position[t] && !l.Tasks[t].Late { // what is late waits for all that is not
+	if l.position[v] >= l.position[t] && !l.Tasks[t].Late && !l.looseWay[t] { // what is late waits for all that is not
 		return false
 	}
 	if known, ok := l.known[t]; ok {
@@ -47,6 +47,9 @@ func (l *lineage) ended(v, t dag.Task) bool {
 // dependencies must hold, and if it is a handler, somebody must have called it.
 func (l *lineage) endedByEdges(v, t dag.Task) bool {
 	node := &l.Tasks[t]
+	if l.looseEdges[t] {
+		return true
+	}
 	if node.Handles != 0 { // every task that is not late has ended
 		if !l.Tasks[v].Late {
 			return true
@@ -57,6 +60,9 @@ func (l *lineage) endedByEdges(v, t dag.Task) bool {
 	all := len(l.upstreams[t]) > 0
 	for i, u := range l.upstreams[t] {
 		l.budget--
+		if u == dag.None {
+			return true
+		}
 		// Only a task that has run has waited for what it depends on.
 		ran := node.Spec.DependsOn[i].On&(dsl.OnSkipped|dsl.OnCancelled) == 0
 		ended := u == v || ran && l.ended(v, u)

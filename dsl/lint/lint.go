@@ -28,6 +28,7 @@ type File struct {
 	Source      *dsl.Source
 	Workflow    *dsl.Workflow   // nil if the text is no YAML
 	Plan        *dag.Plan       // nil if the graph has errors
+	sketch      *dag.Plan       // the same as far as it could be made out; see dag.Sketch
 	Diagnostics dsl.Diagnostics // what the parser and the compiler of the plan reported
 
 	// Dir is where the relative paths of the file start: an absolute path with
@@ -47,8 +48,11 @@ func Parse(name string, text []byte, dir, folder string) *File {
 		return f
 	}
 	f.Source = f.Workflow.Source
-	plan, ds := dag.Compile(f.Workflow)
-	f.Plan, f.Diagnostics = plan, append(f.Diagnostics, ds...)
+	sketch, ds, whole := dag.Sketch(f.Workflow)
+	f.sketch, f.Diagnostics = sketch, append(f.Diagnostics, ds...)
+	if whole {
+		f.Plan = sketch
+	}
 	return f
 }
 
@@ -99,6 +103,9 @@ type finding struct {
 	// head is the line of the key's value that the place is in, if that began
 	// above it: a comment there holds for all of the value.
 	head int32
+	// code is the text of an expression that has a fault, with what was meant:
+	// what it mentions may well be used.
+	code string
 }
 
 // settled brings together all that was found in one file.
@@ -106,17 +113,30 @@ func settled(f *File, o *Options, found []finding) dsl.Diagnostics {
 	seen := make(map[mistake]bool, len(found))
 	all := make([]finding, 0, len(f.Diagnostics)+len(found))
 	for _, d := range f.Diagnostics {
+		seen[mistake{d.Rule, d.Pos}] = true
 		all = append(all, finding{Diagnostic: d})
 	}
 	for _, d := range found {
 		// What several tasks share by an alias or by defaults is wrong once.
 		m := mistake{d.Rule, d.Pos}
-		if !seen[m] {
+		if !seen[m] && !(d.Rule == "unused-param" && mentioned(d.code, found)) {
 			seen[m] = true
 			all = append(all, d)
 		}
 	}
 	return suppress(f, o, all)
+}
+
+// mentioned tells whether a faulty expression has the name of a parameter in
+// it, so that it is used once that fault is mended.
+func mentioned(param string, found []finding) bool {
+	return slices.ContainsFunc(found, func(d finding) bool {
+		return d.Rule != "unused-param" && d.code != "" && slices.Contains(strings.FieldsFunc(d.code, notInName), param)
+	})
+}
+
+func notInName(r rune) bool {
+	return r != '_' && r != '-' && (r < '0' || r > '9') && (r|' ' < 'a' || r|' ' > 'z')
 }
 
 // quiet leaves out what is only worth saying of a file with nothing worse.
@@ -150,7 +170,10 @@ func jobsFor(files []*File) []job {
 		if f.Workflow == nil {
 			continue
 		}
-		common := &shared{}
+		common := &shared{sketch: f.sketch}
+		if common.sketch == nil {
+			common.sketch, _, _ = dag.Sketch(f.Workflow)
+		}
 		for from := 0; from == 0 || from < len(f.Workflow.Tasks); from += stretch {
 			jobs = append(jobs, job{f, common, from, min(from+stretch, len(f.Workflow.Tasks))})
 		}
@@ -159,7 +182,7 @@ func jobsFor(files []*File) []job {
 }
 
 func (j job) run(o *Options, d *disk) []finding {
-	p := &pass{File: j.file, o: o, disk: d, shared: j.shared, wf: j.file.Workflow, whole: !parseErrors(j.file.Diagnostics)}
+	p := &pass{File: j.file, o: o, disk: d, shared: j.shared, wf: j.file.Workflow, sketch: j.shared.sketch}
 	for i := j.from; i < j.to; i++ {
 		p.task(i)
 	}
@@ -169,9 +192,7 @@ func (j job) run(o *Options, d *disk) []finding {
 	return p.found
 }
 
-// parseErrors tells whether something of the file could not be read. Then what
-// seems to be missing may be there under a mistyped key, and what is missing is
-// not reported as well.
+// parseErrors tells whether something of the file could not be read.
 func parseErrors(ds dsl.Diagnostics) bool {
 	return slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool {
 		return d.Severity == dsl.Error && !graphRules[d.Rule]

@@ -99,7 +99,7 @@ parms: {region: cn}
 cron: "30 2 * * *"
 tasks:
   t: {run: "echo ${{ params.region }}", timout: 5m}
-`, []string{"2:1 unknown-key", "5:41 unknown-key"}},
+`, []string{"2:1 unknown-key", "3:7 no-timezone", "5:41 unknown-key"}},
 		{"a task that could not be read, and a script that is wrong all the same", `
 tasks:
   a: {runn: x}

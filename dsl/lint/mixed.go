@@ -25,14 +25,15 @@ const mostStarters = 64
 // tasks".) A workflow that is started as a whole as well has such runs.
 func (p *pass) mixedSchedules() {
 	wf := p.wf
-	if len(wf.Schedules) > 0 || len(wf.After) > 0 {
+	if len(wf.Schedules) > 0 || len(wf.After) > 0 || wf.Unread("cron", "every", "after") {
 		return
 	}
+	g := p.graphOf()
 	numbers := map[string]int{}
 	starters := make([]startedBy, len(wf.Tasks))
 	called := make([]startedBy, len(wf.Tasks))
-	for _, t := range p.Plan.Order {
-		spec := p.Plan.Tasks[t].Spec
+	for _, t := range p.sketch.Order {
+		spec := p.sketch.Tasks[t].Spec
 		s := startedBy{any: true}
 		if len(spec.Schedules) > 0 {
 			s = startedBy{}
@@ -40,11 +41,15 @@ func (p *pass) mixedSchedules() {
 				s = s.or(startedBy{by: []int{number(numbers, &spec.Schedules[i])}})
 			}
 		}
-		if p.Plan.Tasks[t].Callers > 0 {
+		if p.sketch.Tasks[t].Callers > 0 {
 			s = called[t]
 		}
-		starters[t] = p.together(t, s, starters)
-		for _, e := range p.Plan.Tasks[t].Downstream {
+		if g.looseEdges[t] || spec.Unread("cron", "every") {
+			starters[t] = startedBy{any: true}
+		} else {
+			starters[t] = p.together(t, s, starters)
+		}
+		for _, e := range p.sketch.Tasks[t].Downstream {
 			if e.Kind == dag.Failure {
 				called[e.To] = called[e.To].or(starters[t])
 			}
@@ -55,7 +60,7 @@ func (p *pass) mixedSchedules() {
 // together gives the schedules that start all upstreams of a task, and reports
 // the first of them with which there is none.
 func (p *pass) together(t dag.Task, s startedBy, starters []startedBy) startedBy {
-	deps := p.Plan.Tasks[t].Spec.DependsOn
+	deps := p.sketch.Tasks[t].Spec.DependsOn
 	upstreams := p.graphOf().upstreams[t]
 	for i, u := range upstreams {
 		both := s.and(starters[u])
@@ -66,7 +71,7 @@ func (p *pass) together(t dag.Task, s startedBy, starters []startedBy) startedBy
 		other := slices.IndexFunc(upstreams[:i], func(v dag.Task) bool { return !starters[v].any })
 		if other < 0 { // it is a handler
 			p.report("mixed-schedules", deps[i].Task.Pos, "give both the same schedule",
-				"no run has both %q and a task that calls %q: they are started by different schedules", deps[i].Task.V, p.Plan.Tasks[t].ID)
+				"no run has both %q and a task that calls %q: they are started by different schedules", deps[i].Task.V, p.sketch.Tasks[t].ID)
 			return startedBy{any: true}
 		}
 		p.report("mixed-schedules", deps[i].Task.Pos, "give both the same schedule, put one on the workflow, or start a second workflow by \"after\"",

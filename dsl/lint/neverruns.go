@@ -39,11 +39,15 @@ type necessities struct {
 
 // impossibleEdges reports edges that wait for an end that cannot come.
 func (n *necessities) impossibleEdges() {
-	plan := n.Plan
+	plan := n.sketch
 	n.bad = make([]bool, len(plan.Tasks))
 	possible := make([]ends, len(plan.Tasks))
 	for _, t := range plan.Order {
 		spec := plan.Tasks[t].Spec
+		if n.graph.looseEdges[t] {
+			possible[t] = anyEnd
+			continue
+		}
 		skippable := maySkip(spec) || plan.Tasks[t].Callers > 0 || plan.Tasks[t].Handles != 0
 		held := 0
 		for i, d := range spec.DependsOn {
@@ -61,6 +65,9 @@ func (n *necessities) impossibleEdges() {
 		}
 		if skippable {
 			possible[t] |= dsl.OnSkipped
+		}
+		if n.graph.looseEnd[t] {
+			possible[t] = anyEnd
 		}
 		if held == len(spec.DependsOn) || held > 0 && spec.Join.V == dsl.JoinAny {
 			continue
@@ -113,11 +120,11 @@ func (n *necessities) contradictions() {
 	if meets == nil {
 		return
 	}
-	plan := n.Plan
+	plan := n.sketch
 	n.need = make([]ends, len(plan.Tasks))
 	n.reached = make([]int, len(plan.Tasks))
 	for t := range plan.Tasks {
-		if n.budget > 0 && forks(&plan.Tasks[t], meets) {
+		if n.budget > 0 && !n.graph.looseEnd[t] && forks(&plan.Tasks[t], meets) {
 			n.follow(dag.Task(t))
 		}
 	}
@@ -126,7 +133,7 @@ func (n *necessities) contradictions() {
 // meetings tells for each task whether edges that must hold together meet at it
 // or behind it; nil if they do nowhere.
 func (n *necessities) meetings() []bool {
-	plan := n.Plan
+	plan := n.sketch
 	meets, some := make([]bool, len(plan.Tasks)), false
 	for _, t := range slices.Backward(plan.Order) {
 		node := &plan.Tasks[t]
@@ -175,7 +182,7 @@ func (n *necessities) follow(x dag.Task) {
 	for work := []dag.Task{x}; len(work) > 0; {
 		t := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, e := range n.Plan.Tasks[t].Downstream {
+		for _, e := range n.sketch.Tasks[t].Downstream {
 			n.budget--
 			if n.reached[e.To] != n.round {
 				n.reached[e.To] = n.round
@@ -198,7 +205,10 @@ func (n *necessities) follow(x dag.Task) {
 // needs gives how x must end for task t to run, and reports where that is in no
 // way.
 func (n *necessities) needs(t, x dag.Task) ends {
-	node := &n.Plan.Tasks[t]
+	if n.graph.looseEdges[t] {
+		return anyEnd
+	}
+	node := &n.sketch.Tasks[t]
 	all := n.calls(t, x)
 	some := ends(0)
 	for i, d := range node.Spec.DependsOn {
@@ -225,7 +235,7 @@ func (n *necessities) needs(t, x dag.Task) ends {
 
 // calls gives how x must end for task t to be called as a handler.
 func (n *necessities) calls(t, x dag.Task) ends {
-	if len(n.graph.callers[t]) == 0 || n.Plan.Tasks[t].Handles != 0 {
+	if len(n.graph.callers[t]) == 0 || n.sketch.Tasks[t].Handles != 0 {
 		return anyEnd
 	}
 	some := ends(0)
@@ -248,7 +258,7 @@ func (n *necessities) calls(t, x dag.Task) ends {
 func (n *necessities) through(u, x dag.Task, on dsl.Outcomes) ends {
 	switch {
 	case u == x:
-		return holds(n.Plan.Tasks[x].Spec, on, dag.Depends)
+		return holds(n.sketch.Tasks[x].Spec, on, dag.Depends)
 	case n.reached[u] != n.round || on&dsl.OnSkipped != 0:
 		return anyEnd
 	}
@@ -261,11 +271,11 @@ func (n *necessities) sayContradiction(t, x dag.Task, d dsl.Dependency, a, b end
 	}
 	n.bad[t] = true
 	hint := `choose conditions that can hold together, or "join: any" for a task that one of them is enough for`
-	if len(n.graph.callers[t]) > 0 && d.Task.V == n.Plan.Tasks[x].ID {
+	if len(n.graph.callers[t]) > 0 && d.Task.V == n.sketch.Tasks[x].ID {
 		hint = "remove the dependency: a handler waits for the tasks that it handles in any case"
 	}
 	n.report("never-runs", d.Task.Pos, hint, "task %q never runs: that needs %q to end as %s and as %s",
-		n.Plan.Tasks[t].ID, n.Plan.Tasks[x].ID, either(a), either(b))
+		n.sketch.Tasks[t].ID, n.sketch.Tasks[x].ID, either(a), either(b))
 }
 
 // either names ends in a sentence.

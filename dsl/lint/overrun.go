@@ -18,21 +18,21 @@ import (
 // timeout count only with the pauses of their retries, so that the sum is a
 // lower bound of the worst case.
 func (p *pass) overrun() {
-	if p.wf.MaxActive.Or(1) != 1 || p.wf.Overlap.Set() {
+	if p.wf.MaxActive.Or(1) != 1 || p.wf.Overlap.Set() || p.wf.Unread("max_active", "overlap", "timeout", "cron", "every") {
 		return
 	}
 	w := &worst{pass: p}
 	if len(p.wf.Schedules) > 0 {
 		var roots []dag.Task
-		for t := range p.Plan.Tasks {
-			if n := &p.Plan.Tasks[t]; !n.Late && n.Upstreams+n.Callers == 0 {
+		for t := range p.sketch.Tasks {
+			if n := &p.sketch.Tasks[t]; !n.Late && n.Upstreams+n.Callers == 0 {
 				roots = append(roots, dag.Task(t))
 			}
 		}
 		w.check(p.wf.Schedules, roots)
 	}
-	for t := range p.Plan.Tasks {
-		if s := p.Plan.Tasks[t].Spec.Schedules; len(s) > 0 {
+	for t := range p.sketch.Tasks {
+		if s := p.sketch.Tasks[t].Spec.Schedules; len(s) > 0 {
 			w.check(s, []dag.Task{dag.Task(t)})
 		}
 	}
@@ -103,9 +103,9 @@ func (w *worst) measure() {
 	if w.sums != nil {
 		return
 	}
-	tasks := w.Plan.Tasks
+	tasks := w.sketch.Tasks
 	w.sums, w.next = make([]time.Duration, len(tasks)), make([]dag.Task, len(tasks))
-	for _, t := range slices.Backward(w.Plan.Order) {
+	for _, t := range slices.Backward(w.sketch.Order) {
 		w.next[t] = dag.None
 		var behind time.Duration
 		for _, e := range tasks[t].Downstream {
@@ -129,7 +129,7 @@ func (w *worst) measure() {
 // terms shows the sum of the longest way from a task.
 func (w *worst) terms(first dag.Task) (all []string) {
 	for t := first; t != dag.None; t = w.next[t] {
-		if text := term(w.Plan.Tasks[t].Spec); text != "" {
+		if text := term(w.sketch.Tasks[t].Spec); text != "" {
 			all = append(all, text)
 		}
 	}
@@ -196,8 +196,11 @@ func (w *worst) shortest(schedules []dsl.Schedule) time.Duration {
 }
 
 // taskWorst is the longest that all attempts of a task take, with the pauses
-// between them.
+// between them. Where it is not known how it is tried again, one attempt counts.
 func taskWorst(t *dsl.Task) time.Duration {
+	if t.Unread("retry") {
+		return t.Timeout.V
+	}
 	return add(times(t.Timeout.V, attempts(t)), pauses(t.Retry))
 }
 

@@ -28,8 +28,12 @@ func (p *pass) unusedParams() {
 		return
 	}
 	for _, q := range u.left() {
+		if nameWidth([]byte(q.Name.V)) < len(q.Name.V) || q.Name.V == "" || isDigit(q.Name.V[0]) { // no expression can name it
+			continue
+		}
 		p.report("unused-param", q.Name.Pos, fmt.Sprintf("use it as ${{ params.%s }} or $%s, or remove it", q.Name.V, q.Variable()),
 			"nothing uses parameter %q", q.Name.V)
+		p.found[len(p.found)-1].code = q.Name.V
 	}
 }
 
@@ -95,6 +99,8 @@ func (u *uses) scan(text []byte) {
 	}
 }
 
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
 // nameWidth gives how many bytes of a name a text begins with.
 func nameWidth(text []byte) int {
 	n := 0
@@ -107,8 +113,15 @@ func nameWidth(text []byte) int {
 // programs looks into the files that the tasks run. It is false if one of them
 // runs something that cannot be seen.
 func (u *uses) programs() bool {
+	const actions = 7 // the keys that say what a task does
+	if u.wf.Unread("tasks") {
+		return false
+	}
 	for i := range u.wf.Tasks {
 		t := &u.wf.Tasks[i]
+		if t.Unread("shell", "workdir") || t.Unread(decidesEnd[:actions]...) {
+			return false
+		}
 		switch t.Kind {
 		case dsl.KindCommand:
 			var words []string
@@ -203,8 +216,11 @@ func (p *pass) scheduleParams() {
 		declared[p.wf.Params[i].Name.V] = &p.wf.Params[i]
 		names = append(names, p.wf.Params[i].Name.V)
 	}
-	for s := range p.schedules() {
-		p.given(p.wf.Name.V, s.Params, declared, names)
+	for s, whole := range p.schedules() {
+		p.given(p.wf, s.Params, declared, names)
+		if !whole {
+			continue
+		}
 		at := s.Cron.Pos
 		if s.Every.Set() {
 			at = s.Every.Pos
@@ -217,7 +233,7 @@ func (p *pass) scheduleParams() {
 }
 
 // given checks the parameters that are given to a workflow.
-func (p *pass) given(workflow string, fields []dsl.Field, declared map[string]*dsl.Param, names []string) {
+func (p *pass) given(wf *dsl.Workflow, fields []dsl.Field, declared map[string]*dsl.Param, names []string) {
 	for _, f := range fields {
 		q := declared[f.Name.V]
 		if q == nil {
@@ -227,11 +243,13 @@ func (p *pass) given(workflow string, fields []dsl.Field, declared map[string]*d
 			}
 			if near := dsl.Nearest(f.Name.V, names); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
+			} else if wf.Unread("params") {
+				continue
 			}
-			p.report("unknown-reference", f.Name.Pos, hint, "workflow %q has no parameter %q", workflow, f.Name.V)
+			p.report("unknown-reference", f.Name.Pos, hint, "workflow %q has no parameter %q", wf.Name.V, f.Name.V)
 			continue
 		}
-		if strings.Contains(f.Value.V, "${{") {
+		if strings.Contains(f.Value.V, "${{") || q.Unread() {
 			continue
 		}
 		if err := q.Check(f.Value.V); err != nil {
@@ -244,7 +262,7 @@ func (p *pass) given(workflow string, fields []dsl.Field, declared map[string]*d
 func (p *pass) required(at dsl.Pos, who string, params []dsl.Param, fields []dsl.Field) {
 	for i := range params {
 		q := &params[i]
-		if !q.Required.V || q.Default.Set() || slices.ContainsFunc(fields, func(f dsl.Field) bool { return f.Name.V == q.Name.V }) {
+		if !q.Required.V || q.Default.Set() || q.Unread() || slices.ContainsFunc(fields, func(f dsl.Field) bool { return f.Name.V == q.Name.V }) {
 			continue
 		}
 		p.report("missing-key", at, "give it, or a default to the parameter", "%s gives no value to parameter %q, which is required", who, q.Name.V)

@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/dsl/expression"
 )
@@ -14,11 +15,12 @@ import (
 // goroutine.
 type pass struct {
 	*File
-	o     *Options
-	disk  *disk
-	wf    *dsl.Workflow
-	whole bool // the parser could read all of the file
-	found []finding
+	o      *Options
+	disk   *disk
+	wf     *dsl.Workflow
+	sketch *dag.Plan
+	whole  bool // the parser could read what decides where the present task finds its files
+	found  []finding
 
 	shared     *shared
 	parsers    map[syntax.LangVariant]*syntax.Parser
@@ -31,15 +33,16 @@ type pass struct {
 // shared is what the passes over one file have in common, each part made when
 // it is first asked for.
 type shared struct {
+	sketch    *dag.Plan
 	scopeOnce sync.Once
 	scope     *expression.Scope
 	graphOnce sync.Once
 	graph     *graph
 }
 
-// graphOf gives the graph of a file that has a plan.
+// graphOf gives the graph of the file, as far as it could be read.
 func (p *pass) graphOf() *graph {
-	p.shared.graphOnce.Do(func() { p.shared.graph = newGraph(p.Plan) })
+	p.shared.graphOnce.Do(func() { p.shared.graph = newGraph(p.sketch) })
 	return p.shared.graph
 }
 
@@ -49,7 +52,10 @@ func (p *pass) task(i int) {
 	for s := range t.Schedules {
 		p.schedule(&t.Schedules[s])
 	}
-	p.script(t)
+	p.whole = !t.Unread("workdir", "runs_on", "shell", "depends_on", "run", "command", "sql", "wait_for")
+	if p.unreadable = false; !t.Unread("run", "shell") {
+		p.script(t)
+	}
 	p.taskExpressions(i)
 	p.taskFiles(t)
 }
@@ -62,19 +68,15 @@ func (p *pass) workflow() {
 	}
 	p.span()
 	p.workflowExpressions()
-	if p.whole {
-		p.noTimezone()
-		p.noTimeout()
-		p.unusedParams()
-		p.scheduleParams()
-		p.workflowFiles()
-	}
-	if p.Plan != nil {
-		p.neverRuns()
-		p.mixedSchedules()
-		p.overrun()
-		p.redundant()
-	}
+	p.noTimezone()
+	p.noTimeout()
+	p.unusedParams()
+	p.scheduleParams()
+	p.workflowFiles()
+	p.neverRuns()
+	p.mixedSchedules()
+	p.overrun()
+	p.redundant()
 }
 
 // report adds a finding about the token at a place.
@@ -85,5 +87,5 @@ func (p *pass) report(rule string, at dsl.Pos, hint, format string, args ...any)
 // within adds a finding about width bytes at an offset of a scalar's value.
 func (p *pass) within(rule string, scalar dsl.Value[string], offset, width int, hint, format string, args ...any) {
 	d := p.Source.DiagnosticInScalar(rule, severityOf(rule), scalar.Pos, offset, width, fmt.Sprintf(format, args...), hint)
-	p.found = append(p.found, finding{d, scalar.Pos.Line})
+	p.found = append(p.found, finding{Diagnostic: d, head: scalar.Pos.Line})
 }

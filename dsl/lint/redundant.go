@@ -14,9 +14,9 @@ import (
 func (p *pass) redundant() {
 	g := p.graphOf()
 	s := &reduction{pass: p, graph: g, budget: g.stepBudget()}
-	for t := range p.Plan.Tasks {
-		spec := p.Plan.Tasks[t].Spec
-		if len(spec.DependsOn) > 1 && spec.Join.V == dsl.JoinAll && s.budget > 0 {
+	for t := range p.sketch.Tasks {
+		spec := p.sketch.Tasks[t].Spec
+		if len(spec.DependsOn) > 1 && spec.Join.V == dsl.JoinAll && s.budget > 0 && !g.looseEdges[t] {
 			s.reduce(dag.Task(t))
 		}
 	}
@@ -53,7 +53,7 @@ func (s *reduction) reduce(t dag.Task) {
 		u := work[len(work)-1]
 		work = work[:len(work)-1]
 		spec := g.Tasks[u].Spec
-		if spec.Join.V != dsl.JoinAll {
+		if spec.Join.V != dsl.JoinAll || g.looseEdges[u] {
 			continue
 		}
 		for i, v := range g.upstreams[u] {
@@ -77,7 +77,7 @@ func (s *reduction) reduce(t dag.Task) {
 
 // say reports the redundant dependencies of a task in file order.
 func (s *reduction) say(t dag.Task, by map[dag.Task]dag.Task) {
-	node := &s.Plan.Tasks[t]
+	node := &s.sketch.Tasks[t]
 	var said []string
 	for i, d := range node.Spec.DependsOn {
 		u := s.graph.upstreams[t][i]
@@ -87,6 +87,6 @@ func (s *reduction) say(t dag.Task, by map[dag.Task]dag.Task) {
 		}
 		said = append(said, d.Task.V)
 		s.report("redundant-dependency", d.Task.Pos, "remove it, if it is there for the order alone",
-			"task %q need not depend on %q: %q succeeds only after it", node.ID, d.Task.V, s.Plan.Tasks[via].ID)
+			"task %q need not depend on %q: %q succeeds only after it", node.ID, d.Task.V, s.sketch.Tasks[via].ID)
 	}
 }

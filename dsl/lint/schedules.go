@@ -2,6 +2,7 @@ package lint
 
 import (
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -128,11 +129,11 @@ func (p *pass) timezone() { p.zone(p.wf.Timezone) }
 // noTimezone reports, once, a time of day or a day that is nobody's: without a
 // zone in the file it is that of the server.
 func (p *pass) noTimezone() {
-	if p.wf.Timezone.Set() {
+	if p.wf.Timezone.Set() || p.wf.Unread("timezone") {
 		return
 	}
-	for s := range p.schedules() {
-		if s.Cron.Set() && !s.Timezone.Set() && dependsOnZone(p.clockOf(s).expr) {
+	for s, whole := range p.schedules() {
+		if whole && s.Cron.Set() && !s.Timezone.Set() && dependsOnZone(p.clockOf(s).expr) {
 			p.report("no-timezone", s.Cron.Pos, `add "timezone: UTC", or the zone of the people who wait for it`,
 				"%q means another moment on every server: the workflow has no timezone", s.Cron.V)
 			return
@@ -149,17 +150,19 @@ func dependsOnZone(e *cron.Expr) bool {
 	return text != "@hourly" && !strings.HasSuffix(text, " * * * *")
 }
 
-// schedules gives all schedules of the file, those of the workflow first.
-func (p *pass) schedules() func(yield func(*dsl.Schedule) bool) {
-	return func(yield func(*dsl.Schedule) bool) {
+// schedules gives all schedules of the file, those of the workflow first, and
+// whether all could be read that stands beside them.
+func (p *pass) schedules() iter.Seq2[*dsl.Schedule, bool] {
+	return func(yield func(*dsl.Schedule, bool) bool) {
+		whole := !p.wf.Unread("cron")
 		for i := range p.wf.Schedules {
-			if !yield(&p.wf.Schedules[i]) {
+			if !yield(&p.wf.Schedules[i], whole) {
 				return
 			}
 		}
 		for t := range p.wf.Tasks {
 			for i := range p.wf.Tasks[t].Schedules {
-				if !yield(&p.wf.Tasks[t].Schedules[i]) {
+				if !yield(&p.wf.Tasks[t].Schedules[i], !p.wf.Tasks[t].Unread("cron")) {
 					return
 				}
 			}
