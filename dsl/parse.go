@@ -81,9 +81,10 @@ type parser struct {
 	trial  bool    // nothing is reported
 	strays []stray // what may have drawn edges
 
-	budget  int                  // how many more values may be read
-	merging map[*yaml.Node]bool  // anchors whose << is being followed
-	seen    map[mistake]struct{} // what has been reported
+	budget   int                  // how many more values may be read
+	furthest Pos                  // the place of the last value that no alias has led to
+	merging  map[*yaml.Node]bool  // anchors whose << is being followed
+	seen     map[mistake]struct{} // what has been reported
 }
 
 // mistake identifies one: by what is wrong with which node.
@@ -137,11 +138,24 @@ func (p *parser) workflow(doc *yaml.Node) {
 			p.wf.Defaults.gaps = ^gaps(0)
 		}
 	}
+	if p.budget < 0 {
+		p.forget()
+	}
 	p.loseEdges()
 	if !p.wf.Name.Set() {
 		p.defaultName()
 	}
 	p.applyDefaults()
+}
+
+// forget takes back what tasks say of each other, where the reading ended before
+// all of them were there.
+func (p *parser) forget() {
+	p.wf.OnFailure, p.wf.OnSuccess, p.wf.OnFinish = nil, nil, nil
+	for i := range p.wf.Tasks {
+		t := &p.wf.Tasks[i]
+		t.DependsOn, t.OnFailure, t.gaps = nil, nil, ^gaps(0)
+	}
 }
 
 // defaultName takes the workflow's name from the file's. A name that is there,
@@ -182,8 +196,14 @@ func (p *parser) pos(n *yaml.Node) Pos {
 
 // spend takes n from the budget. It is false when that is used up, which only
 // aliases can do, or defaults that would be copied to a great many tasks.
+//
+// What is read stands further down than all before, but for what an alias has
+// led back to: there the alias is at fault.
 func (p *parser) spend(n int, at *yaml.Node) bool {
-	return p.spendAt(n, begins(at))
+	if place := begins(at); place.compare(p.furthest) > 0 {
+		p.furthest = place
+	}
+	return p.spendAt(n, p.furthest)
 }
 
 func (p *parser) spendAt(n int, at Pos) bool {

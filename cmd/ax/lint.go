@@ -63,6 +63,9 @@ func (g *globals) lint(paths []string, o lintOptions) error {
 		debug.SetGCPercent(400) // a short life with much to read: what it saves in time it costs in memory
 	}
 	in := g.lintInput(paths, o.stdinName)
+	for _, folder := range in.empty {
+		fmt.Fprintf(g.stderr, "ax: %s: there are no workflow files (*.yaml, *.yml) in this folder\n", folder)
+	}
 	files := in.read(g.stdin)
 	ds := lint.Check(files, lint.Options{Now: time.Now(), Root: os.DirFS("/"), Others: in.others})
 	ds = append(ds, notYet(files)...)
@@ -117,7 +120,38 @@ func (g *globals) printDiagnostics(ds dsl.Diagnostics, files []*lint.File, o lin
 	for _, f := range files {
 		sources[f.Source.File] = f.Source
 	}
-	return dsl.Render(g.stdout, shown, func(file string) *dsl.Source { return sources[file] }, g.colour(g.stdout))
+	if err := dsl.Render(g.stdout, shown, func(file string) *dsl.Source { return sources[file] }, g.colour(g.stdout)); err != nil {
+		return err
+	}
+	if len(shown) > 0 {
+		fmt.Fprintf(g.stderr, "%s in %s\n", tally(shown), counted(len(files), "file"))
+	}
+	return nil
+}
+
+// tally counts diagnostics by how bad they are.
+func tally(ds dsl.Diagnostics) string {
+	count := map[dsl.Severity]int{}
+	for _, d := range ds {
+		count[d.Severity]++
+	}
+	var parts []string
+	for _, s := range []struct {
+		severity dsl.Severity
+		word     string
+	}{{dsl.Error, "error"}, {dsl.Warning, "warning"}, {dsl.Info, "remark"}} {
+		if n := count[s.severity]; n > 0 {
+			parts = append(parts, counted(n, s.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func counted(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
 }
 
 // explainRule prints what there is to say about a rule.

@@ -19,6 +19,7 @@ import (
 type lintInput struct {
 	files     []lintFile
 	unread    []error
+	empty     []string // folders without workflow files
 	workflows string // the workflows folder, absolute
 }
 
@@ -63,6 +64,9 @@ func (g *globals) lintInput(paths []string, stdinName string) *lintInput {
 			found, err := reload.Files(p)
 			if err != nil {
 				in.unread = append(in.unread, err)
+			}
+			if len(found) == 0 && err == nil {
+				in.empty = append(in.empty, p)
 			}
 			for _, name := range found {
 				add(lintFile{name: name, dir: filepath.Dir(absolute(name)), folder: absolute(p)})

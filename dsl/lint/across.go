@@ -19,7 +19,7 @@ func across(files []*File, o *Options, found map[*File][]finding) {
 		folders[f.Folder] = append(folders[f.Folder], f)
 	}
 	for _, name := range names {
-		a := &folder{o: o, files: slices.Clone(folders[name]), byName: map[string]*File{}, passes: map[*File]*pass{}}
+		a := &folder{o: o, files: slices.Clone(folders[name]), byName: map[string]*File{}, passes: map[*File]*pass{}, inputs: map[*File]*inputs{}}
 		slices.SortStableFunc(a.files, func(a, b *File) int { return strings.Compare(a.Source.File, b.Source.File) })
 		a.checked = len(a.files)
 		a.check()
@@ -37,6 +37,24 @@ type folder struct {
 	byName  map[string]*File
 	asked   bool // for the others
 	passes  map[*File]*pass
+	inputs  map[*File]*inputs
+}
+
+// inputs are the parameters that a workflow declares.
+type inputs struct {
+	wf     *dsl.Workflow
+	byName map[string]*dsl.Param
+	names  []string
+}
+
+func inputsOf(wf *dsl.Workflow) *inputs {
+	in := &inputs{wf: wf, byName: make(map[string]*dsl.Param, len(wf.Params))}
+	for i := range wf.Params {
+		q := &wf.Params[i]
+		in.byName[q.Name.V] = q
+		in.names = append(in.names, q.Name.V)
+	}
+	return in
 }
 
 func (a *folder) check() {
@@ -121,15 +139,11 @@ func (a *folder) references(f *File) {
 		if other == nil || other.Workflow == nil {
 			continue
 		}
-		p := a.pass(f)
-		declared := map[string]*dsl.Param{}
-		var names []string
-		for j := range other.Workflow.Params {
-			q := &other.Workflow.Params[j]
-			declared[q.Name.V] = q
-			names = append(names, q.Name.V)
+		if a.inputs[other] == nil {
+			a.inputs[other] = inputsOf(other.Workflow)
 		}
-		p.given(other.Workflow, child.Params, declared, names)
+		p := a.pass(f)
+		p.given(a.inputs[other], child.Params)
 		if f.Workflow.Tasks[i].Unread("workflow") {
 			continue
 		}

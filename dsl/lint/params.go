@@ -210,14 +210,9 @@ var utilities = slices.Concat(sayers, filters, strings.Fields(`
 // scheduleParams holds the parameters that schedules give against those that
 // are declared: a tick whose parameters do not fit starts nothing.
 func (p *pass) scheduleParams() {
-	declared := map[string]*dsl.Param{}
-	var names []string
-	for i := range p.wf.Params {
-		declared[p.wf.Params[i].Name.V] = &p.wf.Params[i]
-		names = append(names, p.wf.Params[i].Name.V)
-	}
+	in := inputsOf(p.wf)
 	for s, whole := range p.schedules() {
-		p.given(p.wf, s.Params, declared, names)
+		p.given(in, s.Params)
 		if !whole {
 			continue
 		}
@@ -233,20 +228,20 @@ func (p *pass) scheduleParams() {
 }
 
 // given checks the parameters that are given to a workflow.
-func (p *pass) given(wf *dsl.Workflow, fields []dsl.Field, declared map[string]*dsl.Param, names []string) {
+func (p *pass) given(in *inputs, fields []dsl.Field) {
 	for _, f := range fields {
-		q := declared[f.Name.V]
+		q := in.byName[f.Name.V]
 		if q == nil {
-			hint := "declared are " + strings.Join(names, ", ")
-			if len(names) == 0 {
+			hint := "declared are " + strings.Join(in.names, ", ")
+			if len(in.names) == 0 {
 				hint = "it declares none"
 			}
-			if near := dsl.Nearest(f.Name.V, names); near != "" {
+			if near := dsl.Nearest(f.Name.V, in.names); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
-			} else if wf.Unread("params") {
+			} else if in.wf.Unread("params") {
 				continue
 			}
-			p.report("unknown-reference", f.Name.Pos, hint, "workflow %q has no parameter %q", wf.Name.V, f.Name.V)
+			p.report("unknown-reference", f.Name.Pos, hint, "workflow %q has no parameter %q", in.wf.Name.V, f.Name.V)
 			continue
 		}
 		if strings.Contains(f.Value.V, "${{") || q.Unread() {
