@@ -24,7 +24,7 @@ type compiler struct {
 	links  []link // in file order
 	ds     dsl.Diagnostics
 	told   map[mistake]bool
-	astray bool              // an edge leads nobody knows where
+	astray []Task            // whose on_failure leads nobody knows where; None for the workflow's handlers
 	wrong  bool              // there is an error
 	ids    []string          // made when the first unknown name wants a suggestion
 	near   map[string]string // the suggestions for unknown names
@@ -75,11 +75,7 @@ func Sketch(wf *dsl.Workflow) (plan *Plan, ds dsl.Diagnostics, whole bool) {
 	c.late()
 	c.connect()
 	c.order()
-	if c.astray {
-		for i := range c.plan.Tasks {
-			c.plan.Tasks[i].Cut = true
-		}
-	}
+	c.strays()
 	c.entries()
 	c.ds.Sort()
 	return c.plan, c.ds, !c.wrong
@@ -137,42 +133,69 @@ func (c *compiler) name(t Task, k Kind, name dsl.Value[string], seen map[string]
 	switch {
 	case other == t && known:
 		c.report("self-dependency", dsl.Error, name.Pos, hint, "%s itself", says)
-		c.plan.Tasks[t].Cut = true
+		if k == Depends {
+			c.plan.Tasks[t].Cut = true
+		} else {
+			c.astray = append(c.astray, t)
+		}
 	case again:
 		c.twice(name, says)
 	default:
-		c.unknown(name, says)
-		c.plan.Tasks[t].Cut = true
-		if k == Failure {
-			c.cutNear(name.V)
+		if k == Depends {
+			c.plan.Tasks[t].Cut = true
+		}
+		if c.unknown(name, says) && k == Failure {
+			c.uncalled(t, name.V)
 		}
 	}
 	return None, false
 }
 
-// cutNear marks the task that was meant by an unknown name of a handler: an
-// edge into it is missing. It may be any task where no name is near.
-func (c *compiler) cutNear(name string) {
+// uncalled marks the task that was meant by an unknown name of a handler.
+func (c *compiler) uncalled(by Task, name string) {
 	if t, ok := c.plan.index[c.nearest(name)]; ok {
-		c.plan.Tasks[t].Cut = true
+		c.plan.Tasks[t].Uncalled = true
 		return
 	}
-	c.astray = true
+	c.astray = append(c.astray, by)
+}
+
+// strays marks what may have been meant where no name was near: the tasks that
+// wait for nothing, as handlers do, and do not come before the caller.
+func (c *compiler) strays() {
+	const most = 16 // callers that are told apart
+	if len(c.astray) > most {
+		c.astray = []Task{None}
+	}
+	tasks := c.plan.Tasks
+	for _, by := range c.astray {
+		before := make([]bool, len(tasks))
+		for _, t := range slices.Backward(c.plan.Order) {
+			before[t] = t == by || slices.ContainsFunc(tasks[t].Downstream, func(e Edge) bool { return before[e.To] })
+		}
+		for i := range tasks {
+			n := &tasks[i]
+			n.Uncalled = n.Uncalled || !before[i] && len(n.Spec.DependsOn) == 0
+		}
+	}
 }
 
 func (c *compiler) twice(name dsl.Value[string], says string) {
 	c.report("duplicate-dependency", dsl.Warning, name.Pos, "remove one of them", "%s %q twice", says, name.V)
 }
 
-func (c *compiler) unknown(name dsl.Value[string], says string) {
+// unknown reports a name that no task has. It is false where the task may be
+// among those that could not be read.
+func (c *compiler) unknown(name dsl.Value[string], says string) bool {
 	hint := ""
 	if near := c.nearest(name.V); near != "" {
 		hint = "did you mean " + strconv.Quote(near) + "?"
-	} else if c.wf.Unread("tasks") { // it may be one of those that are not known
+	} else if c.wf.Unread("tasks") {
 		c.wrong = true
-		return
+		return false
 	}
 	c.report("unknown-task", dsl.Error, name.Pos, hint, "%s unknown task %q", says, name.V)
+	return true
 }
 
 func (c *compiler) nearest(name string) string {
@@ -209,8 +232,9 @@ func (c *compiler) handlers() {
 			case known:
 				c.plan.Tasks[t].Handles |= h.on
 			default:
-				c.unknown(name, h.key+" names")
-				c.cutNear(name.V)
+				if c.unknown(name, h.key+" names") {
+					c.uncalled(None, name.V)
+				}
 			}
 			seen[name.V] = true
 		}

@@ -54,9 +54,10 @@ type Node struct {
 	// failures: they have no say in the outcome of the run.
 	Late bool
 
-	// Cut marks a task some of whose edges are not in the plan, or may not be,
-	// since the file draws them wrongly. No plan of Compile has such a task.
-	Cut bool
+	// Cut marks a task some of whose upstreams are not known, since the file
+	// draws edges wrongly, Uncalled one that may be a handler for the same
+	// reason. No plan of Compile has such tasks.
+	Cut, Uncalled bool
 }
 
 // Entry is a schedule of tasks: roots with the same schedule start in one run.

@@ -99,6 +99,7 @@ var foreign = map[string][]string{
 	"size":              {"slots"},
 	"sla":               {"expect_within"},
 	"startdate":         {"valid_from"},
+	"sql":               {"query"},
 	"statement":         {"query"},
 	"steps":             {"tasks"},
 	"strategy":          {"foreach"},

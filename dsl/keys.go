@@ -132,14 +132,13 @@ var secretKeys = &table[Secret]{"a secret", `a map with "env" or "file"`, []key[
 }}
 
 func (v val) secrets() (all []Secret) {
+	v.each = true
 	v.entries("a map of names to secrets", func(name Value[string], v val) {
+		v.p.variableName(name)
 		s := Secret{Name: name}
-		v.p.apart(func() {
-			v.p.variableName(name)
-			if found, ok := read(v, secretKeys, &s); ok {
-				found.exactlyOne(v, "env", "file")
-			}
-		})
+		if found, ok := read(v, secretKeys, &s); ok {
+			found.exactlyOne(v, "env", "file")
+		}
 		all = append(all, s)
 	})
 	return all
@@ -165,16 +164,23 @@ func (v val) entries(expected string, each func(name Value[string], v val)) {
 	default:
 		pairs := v.p.pairs(v.node, v.label())
 		for i := 0; i < len(pairs) && v.p.budget >= 0; i += 2 {
-			k := pairs[i]
-			name := Value[string]{v.p.text(k), v.p.pos(k)}
-			if before, ok := v.p.noBlank(name, pairs[i+1]); ok {
-				name.V = before
-				each(name, val{p: v.p, name: k, at: pairs[i+1]})
-				continue
+			before := v.p.faults
+			v.entry(pairs[i], pairs[i+1], each)
+			if v.each {
+				v.p.faults = before
 			}
-			each(name, v.p.value(k, pairs[i+1]))
 		}
 	}
+}
+
+func (v val) entry(k, at *yaml.Node, each func(name Value[string], v val)) {
+	name := Value[string]{v.p.text(k), v.p.pos(k)}
+	if before, ok := v.p.noBlank(name, at); ok {
+		name.V = before
+		each(name, val{p: v.p, name: k, at: at})
+		return
+	}
+	each(name, v.p.value(k, at))
 }
 
 // noBlank reports a colon without a blank behind it before a bracket, which

@@ -31,19 +31,18 @@ var paramTypes = []choice[ParamType]{
 // params reads the declared inputs.
 func (v val) params() (all []Param) {
 	variables := map[string]string{}
+	v.each = true
 	v.entries("a map of names to parameters", func(name Value[string], v val) {
-		var p Param
-		unread := v.p.apart(func() { p = v.param() })
-		p.Name, p.unread = name, unread || v.node == nil
-		v.p.apart(func() {
-			if v.p.checkName("parameter name", name) {
-				variable := p.Variable()
-				if first, ok := variables[variable]; ok {
-					v.p.add("bad-name", name.Pos, fmt.Sprintf("parameters %q and %q would both be %s", first, name.V, variable), "rename one of them")
-				}
-				variables[variable] = name.V
+		before := v.p.faults
+		p := v.param()
+		p.Name, p.unread = name, v.p.faults > before || v.node == nil
+		if v.p.checkName("parameter name", name) {
+			variable := p.Variable()
+			if first, ok := variables[variable]; ok {
+				v.p.add("bad-name", name.Pos, fmt.Sprintf("parameters %q and %q would both be %s", first, name.V, variable), "rename one of them")
 			}
-		})
+			variables[variable] = name.V
+		}
 		all = append(all, p)
 	})
 	return all
@@ -66,6 +65,9 @@ func (v val) param() (p Param) {
 		return p
 	}
 	found, _ := read(v, paramKeys, &p)
+	if found.gaps.has(paramKeys, "type") { // there is nothing to hold the rest against
+		return p
+	}
 	if !p.Type.Set() {
 		p.Type.V = ParamString
 		if found.key("type") == nil && p.Default.Set() {

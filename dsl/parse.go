@@ -77,7 +77,7 @@ type parser struct {
 	task    string // the task that is being read, for messages
 	named   bool   // the file says how the workflow is called, right or wrong
 
-	faults int     // what has been found wrong, be it reported or not; see apart
+	faults int     // what has been found wrong, be it reported or not
 	trial  bool    // nothing is reported
 	strays []stray // what may have drawn edges
 

@@ -67,14 +67,13 @@ func (v val) tasks() []Task {
 		}
 		all = make([]Task, 0, len(v.node.Content)/2)
 	}
+	v.each = true
 	v.entries("a map of ids to tasks", func(id Value[string], v val) {
 		v.what = "task "
 		v.p.task = v.label()
 		all = append(all, Task{ID: id})
-		v.p.apart(func() {
-			v.p.checkName("task id", id)
-			v.task(&all[len(all)-1], len(all)-1)
-		})
+		v.p.checkName("task id", id)
+		v.task(&all[len(all)-1], len(all)-1)
 		v.p.task = ""
 	})
 	return all
@@ -121,7 +120,7 @@ func (v val) action(t *Task, f given) {
 			v.p.add("bad-value", v.p.pos(k), fmt.Sprintf("%s has both %q and %q", v.label(), t.Kind, k.Value), "a task does one thing: make two tasks of it")
 		}
 	}
-	if t.Kind == NoKind && !slices.ContainsFunc(actions[1:], f.has) {
+	if t.Kind == NoKind && !slices.ContainsFunc(actions[1:], f.has) && !slices.Contains(f.broken, "shell") {
 		v.p.add("missing-key", t.ID.Pos, v.label()+" does nothing", "it needs one of "+strings.Join(actions[1:], ", "))
 	}
 }
@@ -269,7 +268,7 @@ func (v val) shell() Shell {
 			quoted = append(quoted, strconv.Quote(arg))
 		}
 		v.bad(fmt.Sprintf("%s is %s, but must be one program or a list", v.label(), quote(word.V)),
-			fmt.Sprintf("write [%s]", strings.Join(quoted, ", ")))
+			fmt.Sprintf("write [%s]; the script itself stands in \"run\"", strings.Join(quoted, ", ")))
 	default:
 		s = Shell{word.Pos, []string{word.V}}
 	}

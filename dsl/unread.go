@@ -32,23 +32,16 @@ func gapOf(s section, key string) gaps {
 func (w *Workflow) Unread(keys ...string) bool { return w.gaps.has(workflowKeys, keys...) }
 
 // Unread tells the same of keys of a task, those that it has from `defaults`
-// included. Where "depends_on" is unread, edges into the task may be missing,
-// be they from its own key or from the on_failure of another.
+// included.
 func (t *Task) Unread(keys ...string) bool { return t.gaps.has(taskKeys, keys...) }
+
+// Uncalled tells whether something that could not be read names the task, so
+// that it may be a handler that nothing is known to call.
+func (t *Task) Uncalled() bool { return t.uncalled }
 
 // Unread tells whether something that the parameter says of itself is not
 // known, for a mistake that has been reported.
 func (p *Param) Unread() bool { return p.unread }
-
-// apart reads something whose mistakes are its own, and no gap of the value
-// around it. It tells whether there were any.
-func (p *parser) apart(read func()) bool {
-	before := p.faults
-	read()
-	found := p.faults > before
-	p.faults = before
-	return found
-}
 
 // stray is a value that may name tasks at the other end of edges, but stands
 // under a key that could not be read.
@@ -125,7 +118,7 @@ func (p *parser) loseEdges() {
 			if !ok {
 				continue
 			}
-			tasks[i].gaps |= gap
+			tasks[i].uncalled = true
 			if s.from && s.task >= 0 {
 				tasks[s.task].gaps |= gap
 			}

@@ -18,6 +18,7 @@ type val struct {
 	at   *yaml.Node // the node that stands there, perhaps an alias
 	node *yaml.Node // what it stands for; nil if it cannot be read
 	item bool       // it is one of a list
+	each bool       // a mistake in an entry of it is that entry's own; see Workflow.Unread
 }
 
 // value prepares the value of a key for reading.

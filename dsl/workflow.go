@@ -266,7 +266,8 @@ type Task struct {
 	Recovery Value[Recovery]
 	Disabled Value[bool]
 
-	gaps gaps // see Unread
+	gaps     gaps // see Unread
+	uncalled bool
 }
 
 // Shell is the argv list that takes a script: `sh`, `bash` and `python3` stand

@@ -102,10 +102,11 @@ func (p *pass) workflowExpressions() {
 // taskExpressions checks the expressions of one task.
 func (p *pass) taskExpressions(i int) {
 	t := &p.wf.Tasks[i]
-	scope := p.lazily(i, t.Foreach != nil, false)
+	each := t.Foreach != nil || t.Unread("foreach")
+	scope := p.lazily(i, each, false)
 	p.bare(t.When, expression.WantBool, scope)
 	if t.Retry != nil {
-		p.bare(t.Retry.If, expression.WantBool, p.lazily(i, t.Foreach != nil, true))
+		p.bare(t.Retry.If, expression.WantBool, p.lazily(i, each, true))
 	}
 	if t.Foreach != nil {
 		whole := p.lazily(i, false, false)

@@ -14,9 +14,10 @@ type graph struct {
 
 	// What mistakes in the file keep from being known. A rule says nothing that
 	// depends on it.
-	looseEdges []bool // of each task: which edges lead to it
+	looseEdges []bool // of each task: which depends_on edges lead to it
+	uncalled   []bool // of each task: whether it is a handler, or whose
 	looseEnd   []bool // of each task: in what ways it can end
-	looseWay   []bool // of each task: which edges lead to it or to what comes before it
+	looseWay   []bool // of each task: which edges of any kind lead to it or to what comes before it
 }
 
 func newGraph(plan *dag.Plan) *graph {
@@ -24,6 +25,7 @@ func newGraph(plan *dag.Plan) *graph {
 		Plan:     plan,
 		position: make([]int, len(plan.Tasks)), upstreams: make([][]dag.Task, len(plan.Tasks)), callers: make([][]dag.Task, len(plan.Tasks)),
 		looseEdges: make([]bool, len(plan.Tasks)), looseEnd: make([]bool, len(plan.Tasks)), looseWay: make([]bool, len(plan.Tasks)),
+		uncalled: make([]bool, len(plan.Tasks)),
 	}
 	for i, t := range plan.Order {
 		g.position[t] = i
@@ -31,6 +33,7 @@ func newGraph(plan *dag.Plan) *graph {
 	for t := range plan.Tasks {
 		node := &plan.Tasks[t]
 		g.looseEdges[t] = node.Cut || node.Spec.Unread("depends_on", "join")
+		g.uncalled[t] = node.Uncalled || node.Spec.Uncalled()
 		g.looseEnd[t] = node.Spec.Kind == dsl.NoKind || node.Spec.Unread(decidesEnd...)
 		g.upstreams[t] = make([]dag.Task, len(node.Spec.DependsOn))
 		for i, d := range node.Spec.DependsOn {
@@ -47,7 +50,7 @@ func newGraph(plan *dag.Plan) *graph {
 		}
 	}
 	for _, t := range plan.Order {
-		g.looseWay[t] = g.looseWay[t] || g.looseEdges[t]
+		g.looseWay[t] = g.looseWay[t] || g.looseEdges[t] || g.uncalled[t]
 		for _, e := range plan.Tasks[t].Downstream {
 			g.looseWay[e.To] = g.looseWay[e.To] || g.looseWay[t]
 		}
@@ -55,11 +58,9 @@ func newGraph(plan *dag.Plan) *graph {
 	return g
 }
 
-// decidesEnd are the keys that say in what ways a task can end.
-var decidesEnd = []string{
-	"run", "command", "sql", "http", "workflow", "wait_for", "call",
-	"when", "skip_codes", "foreach", "disabled", "pool", "allow_failure",
-}
+// decidesEnd are the keys that say, besides what a task does, in what ways it can
+// end.
+var decidesEnd = []string{"when", "skip_codes", "foreach", "disabled", "pool", "allow_failure"}
 
 // stepBudget bounds the searches that are not linear in every graph. Where it
 // is used up the search ends and nothing more is reported, which only graphs of

@@ -47,7 +47,7 @@ func (l *lineage) ended(v, t dag.Task) bool {
 // dependencies must hold, and if it is a handler, somebody must have called it.
 func (l *lineage) endedByEdges(v, t dag.Task) bool {
 	node := &l.Tasks[t]
-	if l.looseEdges[t] {
+	if l.looseEdges[t] || l.uncalled[t] {
 		return true
 	}
 	if node.Handles != 0 { // every task that is not late has ended

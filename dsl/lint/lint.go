@@ -124,6 +124,11 @@ func settled(f *File, o *Options, found []finding) dsl.Diagnostics {
 			all = append(all, d)
 		}
 	}
+	if f.Plan != nil && slices.ContainsFunc(all, func(d finding) bool { return d.Severity == dsl.Error }) {
+		mistaken := *f // what an error keeps from being tried is not known to be gone
+		mistaken.Plan = nil
+		f = &mistaken
+	}
 	return suppress(f, o, all)
 }
 

@@ -44,7 +44,7 @@ func (p *pass) mixedSchedules() {
 		if p.sketch.Tasks[t].Callers > 0 {
 			s = called[t]
 		}
-		if g.looseEdges[t] || spec.Unread("cron", "every") {
+		if g.looseEdges[t] || g.uncalled[t] || spec.Unread("cron", "every") {
 			starters[t] = startedBy{any: true}
 		} else {
 			starters[t] = p.together(t, s, starters)

@@ -48,7 +48,7 @@ func (n *necessities) impossibleEdges() {
 			possible[t] = anyEnd
 			continue
 		}
-		skippable := maySkip(spec) || plan.Tasks[t].Callers > 0 || plan.Tasks[t].Handles != 0
+		skippable := maySkip(spec) || n.graph.uncalled[t] || plan.Tasks[t].Callers > 0 || plan.Tasks[t].Handles != 0
 		held := 0
 		for i, d := range spec.DependsOn {
 			u := n.graph.upstreams[t][i]
@@ -235,7 +235,7 @@ func (n *necessities) needs(t, x dag.Task) ends {
 
 // calls gives how x must end for task t to be called as a handler.
 func (n *necessities) calls(t, x dag.Task) ends {
-	if len(n.graph.callers[t]) == 0 || n.sketch.Tasks[t].Handles != 0 {
+	if len(n.graph.callers[t]) == 0 || n.graph.uncalled[t] || n.sketch.Tasks[t].Handles != 0 {
 		return anyEnd
 	}
 	some := ends(0)

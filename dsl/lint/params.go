@@ -113,13 +113,12 @@ func nameWidth(text []byte) int {
 // programs looks into the files that the tasks run. It is false if one of them
 // runs something that cannot be seen.
 func (u *uses) programs() bool {
-	const actions = 7 // the keys that say what a task does
 	if u.wf.Unread("tasks") {
 		return false
 	}
 	for i := range u.wf.Tasks {
 		t := &u.wf.Tasks[i]
-		if t.Unread("shell", "workdir") || t.Unread(decidesEnd[:actions]...) {
+		if t.Kind == dsl.NoKind || t.Unread("shell", "workdir", "run", "command") {
 			return false
 		}
 		switch t.Kind {
