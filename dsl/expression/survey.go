@@ -1,9 +1,11 @@
 package expression
 
 import (
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -56,7 +58,7 @@ func survey(shell Shell, text string, list []dsl.Expression) ([]stand, *Error) {
 		return nil, fault
 	}
 	stands := look(file, text, list)
-	if shell == Bash {
+	if shell == Bash || !contested(text, list) {
 		return stands, nil
 	}
 	file, fault = parseScript(syntax.LangBash, text, list)
@@ -82,6 +84,30 @@ func survey(shell Shell, text string, list []dsl.Expression) ([]stand, *Error) {
 	return stands, nil
 }
 
+// contested tells whether shells may differ in how they read a script: whether
+// there is more in it than plain commands, pipes, variables, quotes and files.
+func contested(text string, list []dsl.Expression) bool {
+	from := 0
+	for _, e := range list {
+		if special(text[from:e.Start]) {
+			return true
+		}
+		from = e.End
+	}
+	return special(text[from:]) || declaring().MatchString(text)
+}
+
+func special(text string) bool {
+	return strings.ContainsAny(text, "(){}[]&!^`") || strings.Contains(text, "<<") || strings.Contains(text, "+=") ||
+		strings.Contains(text, "$'") || strings.Contains(text, `$"`)
+}
+
+// declaring finds the words that begin what only some shells know, and those
+// that declare variables.
+var declaring = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(coproc|declare|export|function|let|local|nameref|readonly|select|time|typeset)\b`)
+})
+
 // surveyor walks a script.
 type surveyor struct {
 	text     string
@@ -92,7 +118,7 @@ type surveyor struct {
 }
 
 func look(file *syntax.File, text string, list []dsl.Expression) []stand {
-	s := &surveyor{text: text, list: list, stands: make([]stand, len(list)), integers: integerVariables(file)}
+	s := &surveyor{text: text, list: list, stands: make([]stand, len(list)), integers: integerVariables(file, text)}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if n == nil {
 			s.stack = s.stack[:len(s.stack)-1]

@@ -146,7 +146,10 @@ func declares(d *syntax.DeclClause, option string) bool {
 }
 
 // integerVariables gives the names that a script declares as integers.
-func integerVariables(file *syntax.File) map[string]bool {
+func integerVariables(file *syntax.File, text string) map[string]bool {
+	if !declaring().MatchString(text) {
+		return nil
+	}
 	names := map[string]bool{}
 	for n := range syntax.Preorder(file) {
 		if d, ok := n.(*syntax.DeclClause); ok && declares(d, "i") {
