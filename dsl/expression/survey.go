@@ -1,11 +1,9 @@
 package expression
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -94,7 +92,7 @@ func contested(text string, list []dsl.Expression) bool {
 		}
 		from = e.End
 	}
-	return special(text[from:]) || declaring().MatchString(text)
+	return special(text[from:]) || declaring(text)
 }
 
 func special(text string) bool {
@@ -102,11 +100,19 @@ func special(text string) bool {
 		strings.Contains(text, "$'") || strings.Contains(text, `$"`)
 }
 
-// declaring finds the words that begin what only some shells know, and those
-// that declare variables.
-var declaring = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(coproc|declare|export|function|let|local|nameref|readonly|select|time|typeset)\b`)
-})
+// declaring finds the words that declare variables, and those that begin what
+// only some shells know.
+func declaring(text string) bool {
+	for i := 0; i < len(text); {
+		n := wordWidth(text[i:])
+		switch text[i : i+n] {
+		case "coproc", "declare", "export", "function", "let", "local", "nameref", "readonly", "select", "time", "typeset":
+			return true
+		}
+		i += n + 1
+	}
+	return false
+}
 
 // surveyor walks a script.
 type surveyor struct {

@@ -147,7 +147,7 @@ func declares(d *syntax.DeclClause, option string) bool {
 
 // integerVariables gives the names that a script declares as integers.
 func integerVariables(file *syntax.File, text string) map[string]bool {
-	if !declaring().MatchString(text) {
+	if !declaring(text) {
 		return nil
 	}
 	names := map[string]bool{}
