@@ -65,18 +65,23 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// inOrder sorts faults by place and counts their offsets from further left. Of
-// those that say the same the first is enough.
+// inOrder sorts faults by place and counts their offsets from further left.
 func (es Errors) inOrder(by int) Errors {
 	slices.SortStableFunc(es, func(a, b *Error) int { return a.Offset - b.Offset })
 	var all Errors
 	for _, e := range es {
-		if !slices.ContainsFunc(all, func(o *Error) bool { return o.Message == e.Message }) {
+		if !slices.ContainsFunc(all, e.Repeats) {
 			e.Offset += by
 			all = append(all, e)
 		}
 	}
 	return all
+}
+
+// Repeats tells whether a fault says of a name what another one of the same
+// text has said.
+func (e *Error) Repeats(o *Error) bool {
+	return e.Kind == o.Kind && e.Message == o.Message && (e.Kind == UnknownReference || e.Kind == NotUpstream)
 }
 
 // shifted gives an error whose offsets count from further left.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,14 +89,23 @@ func (a *folder) enter(f *File) {
 }
 
 // nameOf gives the name of the workflow in a file; of one that could not be read
-// the file's own.
+// what stands behind "name:", or else the file's own.
 func nameOf(f *File) string {
 	if f.Workflow != nil {
 		return f.Workflow.Name.V
 	}
+	for line := range bytes.Lines(f.Source.Text) {
+		if rest, ok := bytes.CutPrefix(line, []byte("name:")); ok {
+			text, _, _ := strings.Cut(string(rest), " #")
+			return strings.Trim(text, " \t\r\n'\"")
+		}
+	}
 	base := f.Source.File[strings.LastIndexByte(f.Source.File, '/')+1:]
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
 }
+
+// nameless tells whether nobody knows what the workflow in a file is called.
+func nameless(f *File) bool { return f.Workflow != nil && f.Workflow.Unread("name") }
 
 func (a *folder) pass(f *File) *pass {
 	p := a.passes[f]
@@ -161,6 +171,8 @@ func (a *folder) refer(f *File, name dsl.Value[string]) *File {
 		}
 		if near := dsl.Nearest(name.V, names); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
+		} else if slices.ContainsFunc(a.files, nameless) {
+			return nil
 		}
 		a.pass(f).report("unknown-workflow", name.Pos, hint, "there is no workflow %q", name.V)
 	}

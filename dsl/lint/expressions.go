@@ -22,11 +22,10 @@ func (p *pass) scopeOf() *expression.Scope {
 func (p *pass) mostFaults() int { return max(10, min(100, 200_000/max(len(p.wf.Tasks), 1))) }
 
 // faulty reports what is wrong with the expressions of a scalar, each at its
-// place within it. Of those that say the same the first is enough.
+// place within it, but a name that is wrong only once.
 func (p *pass) faulty(v dsl.Value[string], faults expression.Errors) {
 	for i, e := range faults {
-		same := func(o *expression.Error) bool { return o.Message == e.Message }
-		if p.faults++; p.faults > p.mostFaults() || slices.ContainsFunc(faults[:i], same) {
+		if p.faults++; p.faults > p.mostFaults() || slices.ContainsFunc(faults[:i], e.Repeats) {
 			continue
 		}
 		rule := e.Kind.Rule()
