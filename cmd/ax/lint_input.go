@@ -20,7 +20,7 @@ type lintInput struct {
 	files     []lintFile
 	unread    []error
 	empty     []string // folders without workflow files
-	workflows string // the workflows folder, absolute
+	workflows string   // the workflows folder, absolute
 }
 
 // lintFile is one file that is to be checked.
