@@ -25,21 +25,35 @@ func NewClaim(data string) (*Claim, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	c := &Claim{Owner: NewID(time.Now())}
-	f, err := os.OpenFile(claimPath(data, c.Owner), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("claim the data folder: %w", err)
+	for {
+		c := &Claim{Owner: NewID(time.Now())}
+		path := claimPath(data, c.Owner)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+		if err != nil {
+			return nil, fmt.Errorf("claim the data folder: %w", err)
+		}
+		// Before it was locked it looked like that of a dead engine, which
+		// another may have removed.
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil && err != syscall.EWOULDBLOCK {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+		} else if err != nil || !isAt(f, path) {
+			_ = os.Remove(path) // if it is there: it is ours alone
+			f.Close()
+			continue
+		}
+		if _, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n"); err != nil {
+			return nil, errors.Join(fmt.Errorf("claim the data folder: %w", err), f.Close())
+		}
+		c.file = f
+		return c, nil
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
-	}
-	if _, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n"); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("claim the data folder: %w", err)
-	}
-	c.file = f
-	return c, nil
+}
+
+// isAt tells whether an open file is the one that has a path.
+func isAt(f *os.File, path string) bool {
+	ours, err1 := f.Stat()
+	there, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(ours, there)
 }
 
 // Holder tells which process holds the claim of an owner.
@@ -68,6 +82,33 @@ func Alive(data, owner string) bool {
 	defer f.Close()
 	// A lock that can be had is one that nobody holds.
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}
+
+// deadClaims gives the owners whose claims are left though they are dead.
+func deadClaims(data string) (owners []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(data, "engines"))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if owner, ok := strings.CutSuffix(entry.Name(), ".lock"); ok && !Alive(data, owner) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners, nil
+}
+
+// removeClaim removes the claim of a dead owner, and no other.
+func removeClaim(data, owner string) {
+	path := claimPath(data, owner)
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && isAt(f, path) {
+		_ = os.Remove(path) // or the next who looks does
+	}
 }
 
 func claimPath(data, owner string) string { return filepath.Join(data, "engines", owner+".lock") }

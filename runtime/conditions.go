@@ -14,7 +14,7 @@ func (l *live) evaluate(t dag.Task, at time.Time) machine.Evaluated {
 	holds, err := l.env.programs.tasks[t].when.Eval(&values)
 	if err != nil {
 		err = placedError(l.env.src, l.run.Plan().Tasks[t].Spec.When.Pos, err)
-		return machine.Evaluated{Task: t, Error: l.env.mask.text(err.Error()), At: at}
+		return machine.Evaluated{Task: t, Error: l.env.mask.Text(err.Error()), At: at}
 	}
 	return machine.Evaluated{Task: t, Holds: holds == true, At: at}
 }
@@ -45,7 +45,7 @@ func (l *live) askRetryIf(u machine.Unit, r *machine.Result) (warning string) {
 	r.NoRetry = again != true
 	if err != nil {
 		err = placedError(l.env.src, spec.Retry.If.Pos, err)
-		return "retry.if: " + l.env.mask.text(err.Error())
+		return "retry.if: " + l.env.mask.Text(err.Error())
 	}
 	return ""
 }

@@ -65,6 +65,8 @@ type Engine struct {
 
 	Pools       map[string]int // slots by name; see DSL.md, pool
 	MaxParallel int            // attempts at a time; 0 for DefaultMaxParallel
+	Supervisor  []string       // what has processes outlive the engine; see executor.Supervision, Command
+	Detach      bool           // leave what the supervisor has to the next engine; see Serve
 	Drain       time.Duration  // for attempts to end when the engine stops; see Serve
 	Owner       string         // name of this engine in the runs it owns
 	Zone        *time.Location // of workflows without `timezone`; nil for the local one
@@ -98,12 +100,16 @@ func (e *Engine) init() {
 			e.Log = slog.New(slog.DiscardHandler)
 		}
 		if e.Executor == nil {
-			e.Executor = &executor.Executor{Calls: &e.calls}
+			e.Executor = &executor.Executor{Calls: &e.calls, Supervision: e.supervision()}
 		}
 		if e.MaxParallel == 0 {
 			e.MaxParallel = DefaultMaxParallel
 		}
 	})
+}
+
+func (e *Engine) supervision() *executor.Supervision {
+	return &executor.Supervision{Folder: filepath.Join(absolute(e.Data), "supervisors"), Command: e.Supervisor}
 }
 
 // Register makes a Go function known to tasks with `call: name`. fn is

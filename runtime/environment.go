@@ -12,10 +12,13 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/dsl/cron"
 	"github.com/ax-scheduler/ax/dsl/expression"
+	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -23,15 +26,17 @@ import (
 // and expressions. It does not change; its methods may be called side by side.
 type environment struct {
 	src       *dsl.Source
+	origin    string // of the data folder, see originOf
 	dir       string // of the workflow file: relative paths start here
 	artifacts string
 	logs      string
 	scratch   string
 
-	shared   []string // variables, in rising order of precedence
-	secrets  []string // variables, above those of the tasks
-	run      []string // AX_… variables of the run
-	mask     *mask    // nil where there is nothing to mask
+	shared   []string       // variables, in rising order of precedence
+	secrets  []string       // variables, above those of the tasks
+	run      []string       // AX_… variables of the run
+	hidden   []string       // values of the secrets
+	mask     *executor.Mask // nil where there is nothing to mask
 	programs *programs
 	values   expression.Values // without those of tasks
 
@@ -58,6 +63,9 @@ func newEnvironment(e *Engine, p *dag.Plan, run *store.Run) (*environment, error
 		logs:      filepath.Join(data, "logs", run.ID),
 		scratch:   filepath.Join(data, "scratch", run.ID),
 	}
+	if env.origin, err = originOf(data); err != nil {
+		return nil, err
+	}
 	zone, err := e.zoneOf(wf)
 	if err != nil {
 		return nil, err
@@ -81,16 +89,28 @@ func newEnvironment(e *Engine, p *dag.Plan, run *store.Run) (*environment, error
 	return env, nil
 }
 
+// originOf tells a data folder, which is made if need be, from a copy of it on
+// the same machine: the processes of a run are not those of its copy.
+func originOf(data string) (string, error) {
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return "", fmt.Errorf("make the data folder: %w", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(data, &st); err != nil {
+		return "", fmt.Errorf("look at the data folder: %w", err)
+	}
+	return fmt.Sprintf("%x.%x", st.Dev, st.Ino), nil
+}
+
 // hide makes the variables and the mask of the secrets.
 func (env *environment) hide(e *Engine, run *store.Run, secrets map[string]string) {
-	var values []string
 	for name, value := range secrets {
 		env.secrets = append(env.secrets, name+"="+value)
-		values = append(values, value)
+		env.hidden = append(env.hidden, value)
 	}
 	slices.Sort(env.secrets)
 	var short bool
-	if env.mask, short = newMask(values); short {
+	if env.mask, short = executor.NewMask(env.hidden); short {
 		e.Log.Warn("a secret of fewer than four characters cannot be masked", "run", run.ID, "workflow", run.Workflow)
 	}
 }

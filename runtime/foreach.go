@@ -27,7 +27,7 @@ const maxItemVariable = 64 << 10
 func (l *live) expand(t dag.Task, at time.Time) machine.Expanded {
 	items, err := l.itemsOf(t)
 	if err != nil {
-		return machine.Expanded{Task: t, Error: l.env.mask.text(err.Error()), At: at}
+		return machine.Expanded{Task: t, Error: l.env.mask.Text(err.Error()), At: at}
 	}
 	return machine.Expanded{Task: t, Items: items, At: at}
 }

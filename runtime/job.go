@@ -102,22 +102,18 @@ func (j *job) carryOut(ctx context.Context, x Executor) executor.Outcome {
 	}
 	a, err := j.attempt()
 	if err != nil {
-		return executor.Outcome{ExitCode: -1, StartError: j.env.mask.text(err.Error())}
+		return executor.Outcome{ExitCode: -1, StartError: j.env.mask.Text(err.Error())}
 	}
 	if j.env.mask != nil {
-		a.Filter = j.env.mask.writer
+		a.Secrets, a.Filter = j.env.hidden, j.env.mask.Writer
 	}
-	o := x.Execute(ctx, a)
-	for name, value := range o.Outputs {
-		o.Outputs[name] = j.env.mask.text(value)
-	}
-	return o
+	return x.Execute(ctx, a)
 }
 
 // attempt evaluates the expressions of the task.
 func (j *job) attempt() (executor.Attempt, error) {
 	a := executor.Attempt{
-		RunID: j.run, Workflow: j.workflow, Task: j.unit, Number: j.number,
+		Origin: j.env.origin, RunID: j.run, Workflow: j.workflow, Task: j.unit, Number: j.number,
 		Dir: j.env.dir, Log: j.log, Scratch: j.env.scratch,
 		KillAfter: j.spec.KillAfter.Or(defaultKillAfter),
 	}
@@ -207,7 +203,7 @@ func logPath(l *live, u machine.Unit, number int) string {
 func resultOf(o executor.Outcome) machine.Result {
 	r := machine.Result{
 		ExitCode: o.ExitCode, Signal: o.Signal, StartError: o.StartError, Failure: o.OutputError,
-		Stopped: o.Stopped, LastLine: o.LastLine, Left: o.Leftovers, Outputs: o.Outputs,
+		Stopped: o.Stopped, Interrupted: o.Interrupted, LastLine: o.LastLine, Left: o.Leftovers, Outputs: o.Outputs,
 	}
 	if o.CallError != "" {
 		r.Failure = o.CallError

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
@@ -93,11 +94,13 @@ var errKilled = errors.New("killed on request")
 // suspended machine are noticed.
 const maxPause = 30 * time.Second
 
-// Serve carries out runs until ctx is done: then it starts nothing more, gives
-// what runs the time of Drain to end, and returns nil. What has not ended by
-// then is ended and recorded as interrupted; without Drain it is cut off at
-// once and leaves no event, for it did not fail. The next engine that takes the
-// run over starts it again. Another error means that the store could not be
+// Serve carries out runs until ctx is done: then it starts nothing more and
+// returns nil. With Detach it lets go at once of what its supervisor has: that
+// goes on, and the next engine adopts it. Otherwise it gives what runs the time
+// of Drain to end; what has not ended by then is ended and recorded as
+// interrupted. Without either, and where there is no supervisor, what runs is
+// cut off and leaves no event, for it did not fail: the next engine that takes
+// the run over starts it again. Another error means that the store could not be
 // written.
 func (e *Engine) Serve(ctx context.Context) error {
 	e.init()
@@ -114,7 +117,12 @@ func (e *Engine) Serve(ctx context.Context) error {
 	defer committer.Wait()
 	defer close(lp.commits)
 	defer lp.workers.Wait()
-	defer cut(errCut)
+	defer func() {
+		if e.Detach {
+			cut(executor.ErrDetach)
+		}
+		cut(errCut)
+	}()
 	defer func() { e.failed = lp.err; close(e.over) }()
 
 	lp.serve()
@@ -137,10 +145,11 @@ func (lp *loop) serve() {
 		case <-wake.C:
 		case <-asked:
 			asked, drained = nil, time.After(lp.e.Drain)
+			lp.tellWhatRuns()
 		case <-drained:
 			lp.interruptAll()
 		}
-		if asked == nil && (lp.e.Drain <= 0 || lp.free == lp.e.MaxParallel) {
+		if asked == nil && (lp.e.Detach || lp.e.Drain <= 0 || lp.free == lp.e.MaxParallel) {
 			lp.finish()
 			return
 		}
@@ -149,6 +158,26 @@ func (lp *loop) serve() {
 		lp.lookForDue()
 		lp.grant()
 		lp.flush()
+	}
+}
+
+// tellWhatRuns logs what is under way when the engine is told to stop.
+func (lp *loop) tellWhatRuns() {
+	if !lp.e.Detach && lp.e.Drain <= 0 {
+		return
+	}
+	for _, l := range lp.live {
+		for u, a := range l.active {
+			what := "ax waits for a task to end"
+			kind := l.run.Plan().Tasks[u.Task].Spec.Kind
+			switch {
+			case lp.e.Detach && len(lp.e.Supervisor) > 0 && (kind == dsl.KindRun || kind == dsl.KindCommand):
+				what = "a task goes on without ax"
+			case lp.e.Detach:
+				what = "a task is cut off: the next start runs it again"
+			}
+			lp.e.Log.Info(what, "run", l.rec.ID, "workflow", l.rec.Workflow, "task", l.run.Name(u), "attempt", a.number)
+		}
 	}
 }
 
@@ -217,6 +246,9 @@ func (lp *loop) apply(l *live, ev machine.Event) {
 	}
 	l.events = append(l.events, data)
 	for _, c := range cmds {
+		if stop, ok := c.(machine.StopAttempt); ok {
+			lp.act(l, stop) // at once, also while the disk is full: to end something is safe
+		}
 		lp.commands = append(lp.commands, issued{l, c})
 	}
 	lp.touch(l)
@@ -285,9 +317,13 @@ func (lp *loop) grantSlots() {
 	}
 }
 
-func (lp *loop) startAttempt(l *live, u machine.Unit) {
+func (lp *loop) takeSlot(l *live, u machine.Unit) {
 	lp.free--
 	lp.pools.take(l.run.Plan().Tasks[u.Task].Spec)
+}
+
+func (lp *loop) startAttempt(l *live, u machine.Unit) {
+	lp.takeSlot(l, u)
 	number := l.run.View(u).Attempts + 1
 	at := lp.now()
 	l.attempts = append(l.attempts, store.Attempt{
@@ -328,34 +364,44 @@ func (lp *loop) act(l *live, c machine.Command) {
 
 // launch starts the worker of one attempt.
 func (lp *loop) launch(l *live, c machine.StartAttempt) {
+	job := lp.job(l, c)
+	lp.attend(l, c, func(ctx context.Context) executor.Outcome { return job.carryOut(ctx, lp.e.Executor) })
+}
+
+// attend has a worker see an attempt to its end.
+func (lp *loop) attend(l *live, c machine.StartAttempt, see func(context.Context) executor.Outcome) {
 	ctx, stop := context.WithCancelCause(lp.work)
 	l.active[c.Unit()] = &attempt{c.Attempt, stop}
-	job := lp.job(l, c)
 	lp.workers.Go(func() {
 		defer stop(nil)
-		outcome := job.carryOut(ctx, lp.e.Executor)
-		if errors.Is(context.Cause(ctx), errCut) && outcome.Stopped {
+		outcome := see(ctx)
+		cause := context.Cause(ctx)
+		cut := errors.Is(cause, errCut) || errors.Is(cause, executor.ErrDetach)
+		if cut && (outcome.Stopped || outcome.Interrupted) || outcome.Detached {
 			return // it leaves no event
 		}
+		if errors.Is(cause, errDrained) && outcome.Stopped {
+			outcome.Interrupted = true
+		}
 		// The loop takes this, or it is over.
-		drained := errors.Is(context.Cause(ctx), errDrained) && outcome.Stopped
-		_ = lp.e.send(context.WithoutCancel(ctx), func(lp *loop) { lp.ended(l, c, outcome, drained) })
+		_ = lp.e.send(context.WithoutCancel(ctx), func(lp *loop) { lp.ended(l, c, outcome, lp.now()) })
 	})
 }
 
 // ended takes in the outcome of an attempt.
-func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome, drained bool) {
+func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome, at time.Time) {
 	delete(l.active, c.Unit())
 	lp.free++
 	lp.givePool(l.run.Plan().Tasks[c.Task].Spec)
 	result := resultOf(o)
-	result.Interrupted = drained
 	if warning := l.askRetryIf(c.Unit(), &result); warning != "" {
 		o.Warnings = append(o.Warnings, warning)
 	}
-	at := lp.now()
 	lp.apply(l, machine.AttemptEnded{Task: c.Task, Instance: c.Instance, Attempt: c.Attempt, Result: result, At: at})
 	l.attempts = append(l.attempts, attemptRecord(l, c, o, at))
+	if o.Settled != nil {
+		lp.after = append(lp.after, o.Settled)
+	}
 }
 
 // fireTimers applies what is due.

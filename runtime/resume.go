@@ -6,15 +6,17 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
 
 // Resume takes over an unfinished run whose engine has died and goes on with it.
-// Attempts that were under way are interrupted: what is left of their processes
-// is ended first, the whole tree, so that no attempt runs beside another of the
-// same task. (DESIGN.md, promise 3.)
+// Attempts that were under way are adopted where their supervisor has them, and
+// taken in where it has left a record of their end. The others are interrupted:
+// what is left of their processes is ended first, the whole tree, so that no
+// attempt runs beside another of the same task. (DESIGN.md, promise 3.)
 func (e *Engine) Resume(ctx context.Context, id string) error {
 	return e.resume(ctx, id, func(*loop, *live) {})
 }
@@ -22,13 +24,18 @@ func (e *Engine) Resume(ctx context.Context, id string) error {
 // ResumeToCancel takes over an unfinished run whose engine has died and cancels
 // it: nothing of it starts but what handles a cancel.
 func (e *Engine) ResumeToCancel(ctx context.Context, id, by string) error {
-	return e.resume(ctx, id, func(lp *loop, l *live) {
+	return e.resume(ctx, id, cancelBy(by))
+}
+
+// cancelBy gives what cancels a run that has been taken over.
+func cancelBy(by string) func(*loop, *live) {
+	return func(lp *loop, l *live) {
 		if l.run.StartedAt().IsZero() {
 			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart)
 			return
 		}
 		lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
-	})
+	}
 }
 
 // resume takes over an unfinished run and does something with it before it goes
@@ -39,6 +46,26 @@ func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)
 		return err
 	}
 	defer done()
+	r, err := e.takeUnfinished(ctx, id)
+	if err != nil {
+		return err
+	}
+	return e.ask(ctx, func(lp *loop) error {
+		lp.goOn(r, first)
+		return nil
+	})
+}
+
+// resumed is a run that has been taken over, with what has become of the
+// attempts that were under way.
+type resumed struct {
+	l       *live
+	cut     []machine.StartAttempt
+	adopted []executor.Adopted // by place in cut
+}
+
+// takeUnfinished takes over an unfinished run, and looks for its processes.
+func (e *Engine) takeUnfinished(ctx context.Context, id string) (*resumed, error) {
 	l, err := e.takeOver(ctx, id, func(l *live) error {
 		if l.rec.State.Final() {
 			return fmt.Errorf("run %s is %s: there is nothing to go on with", id, l.rec.State)
@@ -46,31 +73,83 @@ func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cut := l.underWay()
-	left := e.endLeftovers(l, cut)
-	return e.ask(ctx, func(lp *loop) error {
-		if l.run.StartedAt().IsZero() {
-			lp.admit(l)
-		} else {
-			lp.adopt(l)
-			lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
+	return &resumed{l, cut, e.adopt(l, cut)}, nil
+}
+
+// adopter is an Executor that can say what has become of the attempts of an
+// engine that has died.
+type adopter interface {
+	Adopt([]executor.Attempt) []executor.Adopted
+}
+
+// adopt looks for what has become of attempts that were under way. A wait for a
+// condition has no process and can be begun again at any time: nothing has become
+// of it. Whatever else has none was cut off with its engine.
+func (e *Engine) adopt(l *live, cut []machine.StartAttempt) []executor.Adopted {
+	adopted := make([]executor.Adopted, len(cut))
+	var attempts []executor.Attempt
+	var places []int
+	for i, c := range cut {
+		switch l.run.Plan().Tasks[c.Task].Spec.Kind {
+		case dsl.KindWaitFor:
+			continue
+		case dsl.KindRun, dsl.KindCommand:
+			attempts, places = append(attempts, l.traces(c)), append(places, i)
 		}
-		for _, c := range l.run.Pending() { // of a state that is stored: no commit to wait for
-			if _, again := c.(machine.StartAttempt); !again {
-				lp.act(l, c)
-			}
+		adopted[i].Ended = &executor.Outcome{ExitCode: -1, Interrupted: true}
+	}
+	if x, ok := e.Executor.(adopter); ok && len(attempts) > 0 {
+		for n, a := range x.Adopt(attempts) {
+			adopted[places[n]] = a
 		}
-		first(lp, l)
-		for i, c := range cut {
-			at := lp.now()
-			o := executor.Outcome{ExitCode: -1, Leftovers: left[i]}
-			lp.apply(l, machine.AttemptEnded{Task: c.Task, Instance: c.Instance, Attempt: c.Attempt, Result: machine.Result{Interrupted: true, Left: left[i]}, At: at})
-			l.attempts = append(l.attempts, attemptRecord(l, c, o, at))
+	}
+	return adopted
+}
+
+// goOn makes a run that was taken over one of the loop's, does something with
+// it, and goes on with what was under way. Whatever that has become of takes its
+// slot first, and is there when the timers that were over meanwhile go off.
+func (lp *loop) goOn(r *resumed, first func(*loop, *live)) {
+	l := r.l
+	if l.run.StartedAt().IsZero() {
+		lp.admit(l)
+	} else {
+		lp.adopt(l)
+		lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
+	}
+	open := l.run.Pending()
+	for i, c := range r.cut {
+		lp.takeSlot(l, c.Unit())
+		switch became := r.adopted[i]; {
+		case became.Await != nil:
+			lp.attend(l, c, became.Await)
+		case became.Ended == nil:
+			lp.launch(l, c)
 		}
-		return nil
-	})
+	}
+	for _, c := range open { // of a state that is stored: no commit to wait for
+		if _, again := c.(machine.StartAttempt); !again {
+			lp.act(l, c)
+		}
+	}
+	first(lp, l)
+	for i, c := range r.cut {
+		if o := r.adopted[i].Ended; o != nil {
+			lp.ended(l, c, *o, l.endOf(c, o, lp.now()))
+		}
+	}
+}
+
+// endOf gives when an attempt ended that ended while nobody looked.
+func (l *live) endOf(c machine.StartAttempt, o *executor.Outcome, now time.Time) time.Time {
+	at := timestamp(o.Finished)
+	if o.Finished.IsZero() || o.Interrupted || at.After(now) || at.Before(l.run.View(c.Unit()).AttemptAt) {
+		return now
+	}
+	return at
 }
 
 // Retry starts an ended run again from what failed, was skipped or was
@@ -190,25 +269,12 @@ func (l *live) underWay() []machine.StartAttempt {
 	return cut
 }
 
-// endLeftovers ends what is left of attempts and tells for each what could not
-// be ended.
-func (e *Engine) endLeftovers(l *live, cut []machine.StartAttempt) [][]string {
-	if len(cut) == 0 {
-		return nil
-	}
-	attempts := make([]executor.Attempt, len(cut))
-	for i, c := range cut {
-		attempts[i] = l.traces(c)
-	}
-	return executor.EndLeftovers(attempts)
-}
-
 // traces gives what the processes of an attempt are known by.
 func (l *live) traces(c machine.StartAttempt) executor.Attempt {
 	spec := l.run.Plan().Tasks[c.Task].Spec
 	return executor.Attempt{
-		RunID: l.rec.ID, Workflow: l.rec.Workflow, Task: l.run.Name(c.Unit()), Number: c.Attempt,
-		Log:       filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Unit(), c.Attempt))),
-		KillAfter: spec.KillAfter.Or(defaultKillAfter),
+		Origin: l.env.origin, RunID: l.rec.ID, Workflow: l.rec.Workflow, Task: l.run.Name(c.Unit()), Number: c.Attempt,
+		Log:     filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Unit(), c.Attempt))),
+		Scratch: l.env.scratch, KillAfter: spec.KillAfter.Or(defaultKillAfter),
 	}
 }

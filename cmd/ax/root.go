@@ -56,6 +56,7 @@ func newRoot(w *world) *cobra.Command {
 	} {
 		root.AddCommand(command(g))
 	}
+	root.AddCommand(superviseCommand())
 	g.complete(root)
 	root.InitDefaultCompletionCmd()
 	return root

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -122,7 +123,15 @@ func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error 
 			return fmt.Errorf("--pools: pool %q has %d slots: it is at least 1", name, slots)
 		}
 	}
-	return do(&runtime.Engine{Store: st, Data: g.data, Pools: g.pools, Env: g.env, Owner: claim.Owner, Log: log}, st)
+	return do(&runtime.Engine{Store: st, Data: g.data, Pools: g.pools, Env: taskEnvironment(g.env), Owner: claim.Owner, Log: log}, st)
+}
+
+// taskEnvironment gives what tasks inherit of the engine's variables.
+func taskEnvironment(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(notifyVariables, name)
+	})
 }
 
 // request turns the flags into a request for a run.

@@ -15,7 +15,8 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts in testdata/script run the real command and read like the manual.
-// In them $RUN is the id of the newest run after the command `newest`.
+// In them $RUN is the id of the newest run after the command `newest`, which takes
+// the arguments of `ax runs`.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -36,12 +37,13 @@ func TestScripts(t *testing.T) {
 
 var runID = regexp.MustCompile(`"id": "([0-9a-z]{20})"`)
 
-// newest sets RUN to the id of the newest run.
+// newest sets RUN to the id of the newest run, of those that the arguments of
+// `ax runs` select.
 func newest(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: newest")
+	if neg {
+		ts.Fatalf("usage: newest [NAME] [--state STATE]")
 	}
-	ts.Check(ts.Exec("ax", "runs", "--json", "--limit", "1"))
+	ts.Check(ts.Exec("ax", append([]string{"runs", "--json", "--limit", "1"}, args...)...))
 	id := runID.FindStringSubmatch(ts.ReadFile("stdout"))
 	if id == nil {
 		ts.Fatalf("there is no run")

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/runtime/server"
@@ -45,8 +47,11 @@ func serveCommand(g *globals) *cobra.Command {
 		Use:   "serve",
 		Short: "keep the schedules of all workflows in the folder",
 		Long: `Keep the schedules of all workflows in the folder, go on with what a dead engine left, read
-files again when they change, and answer HTTP. SIGTERM starts nothing more and gives what
-runs the time of --drain; a second one ends at once.`,
+files again when they change, and answer HTTP.
+
+SIGTERM starts nothing more. With --on-stop detach what runs goes on without ax, and the next
+start adopts it; with --on-stop drain it is given the time of --drain, and then stopped. A
+second signal ends at once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.serve(cmd.Context(), o) },
 	}
@@ -56,10 +61,10 @@ runs the time of --drain; a second one ends at once.`,
 	o.keep.flags(f)
 	f.StringSliceVar(&o.hosts, "host", nil, "a name under which the server is reached; may be repeated")
 	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
-	f.StringVar(&o.startup, "startup", "recover", "unfinished runs of a dead engine: recover or cancel them")
+	f.StringVar(&o.startup, "startup", "recover", "unfinished runs of a dead engine: recover them, run_all without waiting for pauses, or cancel")
 	f.IntVar(&o.maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
-	f.StringVar(&o.onStop, "on-stop", "drain", "what SIGTERM does with running attempts: drain")
-	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long to wait for running attempts when stopping")
+	f.StringVar(&o.onStop, "on-stop", "detach", "what SIGTERM does with running tasks: detach leaves them to the next start, drain waits for them")
+	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long to wait for running tasks when draining")
 	f.DurationVar(&o.reloadDelay, "reload-delay", time.Second, "how long a changed file must be quiet before it is read")
 	return cmd
 }
@@ -70,10 +75,12 @@ func (o serveOptions) check() error {
 		return fmt.Errorf("--addr %q is no address like 127.0.0.1:8080", o.addr)
 	}
 	switch {
-	case o.startup != string(runtime.StartupRecover) && o.startup != string(runtime.StartupCancel):
-		return fmt.Errorf("--startup %q: it is recover or cancel", o.startup)
-	case o.onStop != "drain":
-		return fmt.Errorf("--on-stop %q: this version of ax can only drain", o.onStop)
+	case !slices.Contains(runtime.Startups, runtime.Startup(o.startup)):
+		return fmt.Errorf("--startup %q: it is recover, run_all or cancel", o.startup)
+	case o.onStop != "detach" && o.onStop != "drain":
+		return fmt.Errorf("--on-stop %q: it is detach or drain", o.onStop)
+	case o.drain < 0:
+		return fmt.Errorf("--drain %s: it is not negative", o.drain)
 	case o.maxParallel < 1:
 		return fmt.Errorf("--max-parallel %d: it is at least 1", o.maxParallel)
 	}
@@ -126,7 +133,11 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		if err != nil {
 			return err
 		}
-		e.MaxParallel, e.Zone, e.Drain = o.maxParallel, zone, max(o.drain, time.Millisecond)
+		e.MaxParallel, e.Zone = o.maxParallel, zone
+		e.Detach, e.Drain = o.onStop == "detach", max(o.drain, time.Millisecond)
+		if e.Supervisor, err = supervisor(); err != nil {
+			return err
+		}
 		e.Log = slog.New(slog.NewTextHandler(g.stderr, nil))
 		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, keep: keep, lock: lock}
 		return sv.run(ctx)
@@ -158,17 +169,26 @@ func (s *serving) run(ctx context.Context) error {
 	updates, unsubscribe := s.e.Subscribe(4096)
 	defer unsubscribe()
 	go s.logRuns(updates)
-	if err := s.e.Recover(ctx, runtime.Startup(s.o.startup)); err != nil {
+	if err := s.succeed(ctx); err != nil && ctx.Err() == nil {
 		return exit{exitFailed, err}
 	}
+	var beside sync.WaitGroup // ends before the store is closed
+	defer beside.Wait()
+	defer cancel()
+	beside.Go(func() { s.e.Succeed(ctx) })
 	ready := make(chan struct{})
 	watching := make(chan error, 1)
-	go func() { watching <- s.watch(ctx, ready) }()
+	beside.Go(func() { watching <- s.watch(ctx, ready) })
 	select {
 	case <-ready:
 	case err := <-watching:
+		if ctx.Err() != nil {
+			return nil // told to stop before it was ready
+		}
 		return exit{exitUsage, err}
 	}
+	answer, stopAnswering := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopAnswering()
 	api := &server.Server{
 		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts, Retention: s.keep,
 		Version: versionText(), Log: s.e.Log, Stopping: func() bool { return ctx.Err() != nil },
@@ -176,23 +196,31 @@ func (s *serving) run(ctx context.Context) error {
 	if err := s.announce(api); err != nil {
 		return exit{exitFailed, err}
 	}
-	go s.pruneHourly(ctx)
+	beside.Go(func() { s.pruneHourly(ctx) })
 	answering := make(chan error, 1)
-	go func() { answering <- api.Serve(stopEngine, s.ln) }()
+	go func() { answering <- api.Serve(answer, s.ln) }()
+	systemd := newNotifier(s.g.env, os.Getpid())
+	systemd.say("READY=1")
+	beside.Go(func() {
+		systemd.keepAlive(answer, func(ctx context.Context) error { _, err := s.e.Health(ctx); return err })
+	})
 	s.e.Log.Info("ax serves", "address", "http://"+s.ln.Addr().String(), "workflows", len(s.catalog.Load().Workflows))
 
 	var err error
 	select {
 	case <-ctx.Done():
-		s.e.Log.Info("ax stops: nothing new is started", "drain", s.o.drain)
+		systemd.say("STOPPING=1")
+		s.e.Log.Info("ax stops: nothing new is started", "on_stop", s.o.onStop, "drain", s.o.drain)
 		go endAtSecondSignal()
 	case err = <-engine:
 		engine <- nil
 	case err = <-answering:
 		answering <- nil
 	}
+	engineStops()
+	engineDone := <-engine
 	// The API answers until the engine has ended: it says that ax is stopping.
-	engineDone := s.stopEngine(engineStops, engine)
+	stopAnswering()
 	<-answering
 	if err = errors.Join(err, engineDone); err != nil {
 		return exit{exitFailed, err}
@@ -216,9 +244,22 @@ func (s *serving) announce(api *server.Server) error {
 	return s.lock.Announce(reach.String(), own)
 }
 
-func (s *serving) stopEngine(stop func(), engine <-chan error) error {
-	stop()
-	return <-engine
+// succeed takes in what engines before this one have left, and as the first
+// process of a container whatever loses its parent.
+func (s *serving) succeed(ctx context.Context) error {
+	if os.Getpid() == 1 {
+		ended := make(chan os.Signal, 1)
+		signal.Notify(ended, syscall.SIGCHLD)
+		go func() {
+			for range ended {
+				executor.ReapOrphans()
+			}
+		}()
+	}
+	if err := s.e.Recover(ctx, runtime.Startup(s.o.startup)); err != nil {
+		return err
+	}
+	return s.e.Tidy(ctx)
 }
 
 // watch keeps the engine's workflows those of the folder. ready is closed once

@@ -49,7 +49,11 @@ func (a *Attempt) environment() []string {
 
 // mark names the attempt in the environment of its processes; it has no space.
 func (a *Attempt) mark() string {
-	return url.PathEscape(a.RunID) + "/" + url.PathEscape(a.Task) + "/" + strconv.Itoa(a.Number)
+	var origin string
+	if a.Origin != "" {
+		origin = a.Origin + "/"
+	}
+	return origin + url.PathEscape(a.RunID) + "/" + url.PathEscape(a.Task) + "/" + strconv.Itoa(a.Number)
 }
 
 // scratchFile is a path in Scratch that no other attempt of the run has. Ids of tasks are safe in file names; what is

@@ -149,7 +149,7 @@ func TestACalledFunctionWritesToTheLog(t *testing.T) {
 
 func TestErrorsOfFunctionsGoThroughTheFilter(t *testing.T) {
 	a := newAttempt(t, Call{Name: "f"})
-	a.Filter = newMask
+	a.Filter = newLineMask
 	x := register(t, map[string]any{"f": func(context.Context, none) error { return errors.New("password secret refused") }})
 	if o := x.Execute(context.Background(), a); o.CallError != "password ****** refused" {
 		t.Errorf("outcome %+v", o)

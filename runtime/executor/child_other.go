@@ -26,6 +26,17 @@ func BecomeSubreaper() error { return nil }
 // EndLeftovers ends nothing here: only the group of a living main process is known.
 func EndLeftovers(attempts []Attempt) [][]string { return make([][]string, len(attempts)) }
 
+// ReapOrphans does nothing here: orphans do not come to this process.
+func ReapOrphans() {}
+
+func anyLeft(_ []Attempt, which []int) []bool { return make([]bool, len(which)) }
+
+func startHelper(path string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	return os.StartProcess(path, argv, attr)
+}
+
+func endHelper(p *os.Process) { _, _ = p.Wait() }
+
 func start(path string, argv []string, attr *syscall.ProcAttr, mark string, out os.FileInfo) (*child, error) {
 	pid, _, err := syscall.StartProcess(path, argv, attr)
 	if err != nil {

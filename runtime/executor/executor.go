@@ -18,6 +18,7 @@ import (
 
 // Attempt is everything that is needed to carry out one attempt.
 type Attempt struct {
+	Origin   string // of the run: tells the data folder from a copy of it; no spaces
 	RunID    string
 	Workflow string
 	Task     string // id of the task, with "[i]" for an instance of a foreach; a part of file names in Scratch
@@ -32,9 +33,12 @@ type Attempt struct {
 	// KillAfter is the time between SIGTERM and SIGKILL when the attempt is stopped.
 	KillAfter time.Duration
 
-	// Filter, if not nil, stands between the output and the log, and between error texts and the Outcome: it is there to
-	// mask secrets. Close writes what was held back; it must not close the writer below. Without a filter the process
-	// writes to the log file itself.
+	// Secrets are masked in the log and in all texts of the Outcome. With any, output passes through whoever carries the
+	// attempt out; without, the process writes to the log file itself.
+	Secrets []string
+
+	// Filter, if not nil, stands between the output and the log, and between error texts and the Outcome. Close writes what
+	// was held back; it must not close the writer below. It is made from Secrets where it is nil.
 	Filter func(io.Writer) io.WriteCloser
 }
 
@@ -52,12 +56,17 @@ type Outcome struct {
 	OutputError string            // why what it wrote to AX_OUTPUT cannot be taken: the attempt fails
 	CallError   string            // what a called function returned, or its panic
 	Stopped     bool              // the context was cancelled while it was alive, or before it was started
+	Interrupted bool              // it was cut off by no fault of its own, or nobody knows how it ended
+	Detached    bool              // it goes on without this process: this is no outcome, see ErrDetach
 	Outputs     map[string]string // nil if there are none
 	Warnings    []string          // what was left out or changed in Outputs, what could not be logged
 	LastLine    string            // last line of output that has any text, at most 200 characters, without control characters
 	Leftovers   []string          // what could not be ended: "pid 123 (sleep)"; normally empty
 	Started     time.Time         // zero if it was not started
 	Finished    time.Time         // when the last of its processes was gone
+
+	// Settled, if not nil, is to be called once the outcome is stored: until then the supervisor keeps it. It does not block.
+	Settled func() `json:"-"`
 }
 
 // notRun is the exit code of what has none.
@@ -93,7 +102,8 @@ func (o Outcome) Message() string {
 
 // Executor carries out attempts. The zero value is ready; all its methods may be used side by side.
 type Executor struct {
-	Calls *Registry // functions that a Call may name; nil for none
+	Calls       *Registry    // functions that a Call may name; nil for none
+	Supervision *Supervision // nil for none: processes do not outlive this one, and none are adopted
 }
 
 // Execute carries out one attempt and returns when it is over. Cancelling ctx stops the attempt: SIGTERM to its whole
@@ -101,11 +111,16 @@ type Executor struct {
 // afterwards, save what Outcome.Leftovers names.
 func (x *Executor) Execute(ctx context.Context, a Attempt) Outcome {
 	o := Outcome{ExitCode: notRun}
+	if m, _ := NewMask(a.Secrets); m != nil && a.Filter == nil {
+		a.Filter = m.Writer
+	}
 	switch {
 	case ctx.Err() != nil:
 		o.Stopped = true
 	case a.Action == nil:
 		o.StartError = "the attempt has no action"
+	case x.supervised(&a):
+		return x.Supervision.execute(ctx, &a)
 	default:
 		a.Action.carryOut(ctx, x, &a, &o)
 	}
@@ -114,6 +129,11 @@ func (x *Executor) Execute(ctx context.Context, a Attempt) Outcome {
 	o.CallError = a.masked(o.CallError)
 	for i, w := range o.Warnings {
 		o.Warnings[i] = a.masked(w)
+	}
+	if len(a.Secrets) > 0 {
+		for name, value := range o.Outputs {
+			o.Outputs[name] = a.masked(value)
+		}
 	}
 	return o
 }

@@ -23,9 +23,10 @@ type family struct {
 	// main process would look like an orphan.
 	fork sync.Mutex
 
-	mu    sync.Mutex
-	mains map[int]*child // by pid, from start to reap
-	tend  *time.Timer    // runs while there are any
+	mu      sync.Mutex
+	mains   map[int]*child // by pid, from start to reap
+	helpers map[int]bool   // children that are no attempt's, by pid
+	tend    *time.Timer    // runs while there are any
 
 	orphans orphans
 
@@ -43,6 +44,7 @@ const tendInterval = time.Second
 func newFamily() *family {
 	f := &family{
 		mains:    make(map[int]*child),
+		helpers:  make(map[int]bool),
 		orphans:  orphans{known: make(map[int]*orphan)},
 		kill:     syscall.Kill,
 		signalFD: func(fd int, sig syscall.Signal) error { return unix.PidfdSendSignal(fd, sig, nil, 0) },
@@ -111,6 +113,30 @@ func (f *family) look() {
 	if len(f.mains) > 0 {
 		f.tend.Reset(tendInterval)
 	}
+}
+
+// ReapOrphans takes the exit status of orphans that have ended. A process that is the first of its machine or container,
+// or whose supervisor has died, gets them at any time; otherwise an attempt sees to its own.
+func ReapOrphans() { kin.orphansOf(nil) }
+
+// startHelper starts a child that is no attempt's and leaves our process group: endHelper waits for its end.
+func startHelper(path string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	kin.fork.Lock()
+	defer kin.fork.Unlock()
+	p, err := os.StartProcess(path, argv, attr)
+	if err == nil {
+		kin.mu.Lock()
+		defer kin.mu.Unlock()
+		kin.helpers[p.Pid] = true
+	}
+	return p, err
+}
+
+func endHelper(p *os.Process) {
+	_, _ = p.Wait() // how it ended is nobody's business
+	kin.mu.Lock()
+	defer kin.mu.Unlock()
+	delete(kin.helpers, p.Pid)
 }
 
 // send signals exactly this process, never another that got its number. It returns false if that is not allowed.

@@ -16,15 +16,15 @@ type (
 	writeCloser = io.WriteCloser
 )
 
-// mask replaces the word "secret" line by line.
-type mask struct {
+// lineMask replaces the word "secret" line by line.
+type lineMask struct {
 	w    io.Writer
 	held string
 }
 
-func newMask(w io.Writer) io.WriteCloser { return &mask{w: w} }
+func newLineMask(w io.Writer) io.WriteCloser { return &lineMask{w: w} }
 
-func (m *mask) Write(p []byte) (int, error) {
+func (m *lineMask) Write(p []byte) (int, error) {
 	m.held += string(p)
 	end := strings.LastIndexByte(m.held, '\n') + 1
 	whole := m.held[:end]
@@ -32,7 +32,7 @@ func (m *mask) Write(p []byte) (int, error) {
 	return len(p), m.put(whole)
 }
 
-func (m *mask) put(text string) error {
+func (m *lineMask) put(text string) error {
 	if text == "" {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (m *mask) put(text string) error {
 	return err
 }
 
-func (m *mask) Close() error { return m.put(m.held) }
+func (m *lineMask) Close() error { return m.put(m.held) }
 
 // openInheritable opens a file as careless code does: for every process that is started.
 func openInheritable(t *testing.T, path string) int {

@@ -83,7 +83,7 @@ func (f *family) adopted() []process {
 	}
 }
 
-// strangers returns the children of this process that are not main processes. The kernel gives orphans to the first
+// strangers returns the children of this process that are neither main processes nor helpers. The kernel gives orphans to the first
 // thread; of the other threads' children none can be an orphan.
 func (f *family) strangers() []int {
 	list := childrenOf(os.Getpid(), os.Getpid())
@@ -94,7 +94,7 @@ func (f *family) strangers() []int {
 	defer f.mu.Unlock()
 	strange := list[:0]
 	for _, pid := range list {
-		if f.mains[pid] == nil {
+		if f.mains[pid] == nil && !f.helpers[pid] {
 			strange = append(strange, pid)
 		}
 	}

@@ -300,11 +300,11 @@ func TestAStopBeforeTheStartStartsNothing(t *testing.T) {
 }
 
 // filters are no filter, and one that masks whole lines.
-var filters = map[string]func(w writer) writeCloser{"no filter": nil, "filter": newMask}
+var filters = map[string]func(w writer) writeCloser{"no filter": nil, "filter": newLineMask}
 
 func TestAFilterSeesAllOutputAndAllErrors(t *testing.T) {
 	a := newAttempt(t, sh(`echo first; echo a secret >&2; echo 'secret without bound' >> "$AX_OUTPUT"; printf 'the secret at the end'`))
-	a.Filter = newMask
+	a.Filter = newLineMask
 	o := execute(a)
 	wantExit(t, o, 0)
 	wantLog(t, a, "first\na ******\nthe ****** at the end")
@@ -324,7 +324,7 @@ func TestAFullLogStopsNoFilteredTask(t *testing.T) {
 		t.Skip("there is no /dev/full")
 	}
 	a := newAttempt(t, sh(`head -c 1000000 /dev/zero; echo done >> "$AX_OUTPUT"; exit 4`))
-	a.Log, a.Filter = "/dev/full", newMask
+	a.Log, a.Filter = "/dev/full", newLineMask
 	o := execute(a)
 	if o.ExitCode != 4 || !slices.ContainsFunc(o.Warnings, func(w string) bool { return strings.Contains(w, "no space left") }) {
 		t.Errorf("outcome %+v", o)
@@ -356,7 +356,7 @@ func TestOutputHeldOpenByOthersIsNotWaitedFor(t *testing.T) {
 
 func TestAPipeThatStaysOpenIsLeftWithWhatItHolds(t *testing.T) {
 	a := newAttempt(t, nil)
-	a.Filter = newMask
+	a.Filter = newLineMask
 	s, err := openSink(&a)
 	if err != nil {
 		t.Fatal(err)

@@ -35,9 +35,6 @@ func (s *Server) health(api huma.API) {
 		return a, nil
 	})
 	huma.Get(api, "/readyz", func(ctx context.Context, _ *struct{}) (*readyAnswer, error) {
-		if s.Stopping() {
-			return nil, huma.Error503ServiceUnavailable("ax is stopping")
-		}
 		h, err := s.Engine.Health(ctx)
 		if err != nil {
 			return nil, s.problem(err)

@@ -52,7 +52,7 @@ type Server struct {
 // Serve answers on a listener until ctx is done.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
-		Handler:           s.guard(ln.Addr(), s.Handler()),
+		Handler:           s.guard(ln.Addr(), s.unlessStopping(s.Handler())),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}
@@ -62,6 +62,18 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		return err
 	}
 	return nil
+}
+
+// unlessStopping says of every request that it comes too late once the engine
+// stops.
+func (s *Server) unlessStopping(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.Stopping() {
+			refuse(w, http.StatusServiceUnavailable, "ax is stopping")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Handler gives the routes without the guard that Serve puts before them.

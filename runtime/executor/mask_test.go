@@ -1,4 +1,4 @@
-package runtime
+package executor
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 func TestAMaskTakesOutValuesTheirLinesAndTheirEncodings(t *testing.T) {
 	secret := "alpha 71/bravo\ncharlie+72-delta"
-	m, short := newMask([]string{secret, "ab1"})
+	m, short := NewMask([]string{secret, "ab1"})
 	if !short {
 		t.Error("a secret of three characters was not told of")
 	}
@@ -25,18 +25,18 @@ func TestAMaskTakesOutValuesTheirLinesAndTheirEncodings(t *testing.T) {
 		base64.StdEncoding.EncodeToString([]byte("user:" + line)),
 		base64.RawStdEncoding.EncodeToString([]byte("u:" + secret)),
 	} {
-		got := m.text("<" + text + ">")
+		got := m.Text("<" + text + ">")
 		if !strings.Contains(got, "***") || len(got) > 16 {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if got := m.text("a tab1e stays"); got != "a tab1e stays" {
+	if got := m.Text("a tab1e stays"); got != "a tab1e stays" {
 		t.Errorf("a short secret tore the text: %q", got)
 	}
 }
 
 func TestWithoutSecretsThereIsNoMask(t *testing.T) {
-	if m, _ := newMask([]string{"", "abc"}); m != nil || m.text("abc") != "abc" {
+	if m, _ := NewMask([]string{"", "abc"}); m != nil || m.Text("abc") != "abc" {
 		t.Error("there is a mask for nothing")
 	}
 }
@@ -48,9 +48,9 @@ func TestAMaskSeesSecretsAcrossWrites(t *testing.T) {
 		letters := rapid.StringMatching(`[ab]{4,7}`)
 		secrets := rapid.SliceOfN(letters, 1, 3).Draw(t, "secrets")
 		text := rapid.StringMatching(`[abc\n]{0,60}`).Draw(t, "text")
-		m, _ := newMask(secrets)
+		m, _ := NewMask(secrets)
 		var out bytes.Buffer
-		w := m.writer(&out)
+		w := m.Writer(&out)
 		for rest := text; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
 			if _, err := w.Write([]byte(rest[:n])); err != nil {
@@ -62,8 +62,8 @@ func TestAMaskSeesSecretsAcrossWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := out.String()
-		if got != m.text(text) {
-			t.Fatalf("in parts %q, as a whole %q", got, m.text(text))
+		if got != m.Text(text) {
+			t.Fatalf("in parts %q, as a whole %q", got, m.Text(text))
 		}
 		held := false
 		for _, s := range secrets {

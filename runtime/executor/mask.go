@@ -1,4 +1,4 @@
-package runtime
+package executor
 
 import (
 	"bytes"
@@ -16,16 +16,16 @@ const minMasked = 4
 // masked stands where a secret stood.
 var masked = []byte("***")
 
-// mask takes secrets out of text: each value, each line of it, and their base64
+// Mask takes secrets out of text: each value, each line of it, and their base64
 // and URL-encoded forms. It does not change; nil masks nothing.
-type mask struct {
+type Mask struct {
 	patterns [][]byte // the longest first
 	first    [256]bool
 }
 
-// newMask gives a mask for some values; nil if there is nothing to mask. short
+// NewMask gives a mask for some values; nil if there is nothing to mask. short
 // tells whether a value is too short to be masked.
-func newMask(values []string) (m *mask, short bool) {
+func NewMask(values []string) (m *Mask, short bool) {
 	seen := map[string]bool{}
 	for _, v := range values {
 		short = short || v != "" && len(v) < minMasked
@@ -43,7 +43,7 @@ func newMask(values []string) (m *mask, short bool) {
 	if len(seen) == 0 {
 		return nil, short
 	}
-	m = &mask{}
+	m = &Mask{}
 	for form := range seen {
 		m.patterns = append(m.patterns, []byte(form))
 		m.first[form[0]] = true
@@ -78,7 +78,7 @@ func forms(v string) []string {
 
 // match gives the length of the secret that begins text, 0 if there is none, and
 // whether more text could make it one.
-func (m *mask) match(text []byte) (n int, more bool) {
+func (m *Mask) match(text []byte) (n int, more bool) {
 	for _, p := range m.patterns {
 		if bytes.HasPrefix(text, p) {
 			return len(p), false
@@ -92,7 +92,7 @@ func (m *mask) match(text []byte) (n int, more bool) {
 
 // take masks text into out. What could be the beginning of a secret is not taken
 // unless all is there; it gives how much was.
-func (m *mask) take(out *bytes.Buffer, text []byte, all bool) int {
+func (m *Mask) take(out *bytes.Buffer, text []byte, all bool) int {
 	for i := 0; i < len(text); {
 		if !m.first[text[i]] {
 			next := i + 1
@@ -122,7 +122,7 @@ func (m *mask) take(out *bytes.Buffer, text []byte, all bool) int {
 
 // rest takes one step at the end of a text, where a longer secret may have begun
 // but not ended: a shorter one counts.
-func (m *mask) rest(out *bytes.Buffer, text []byte) int {
+func (m *Mask) rest(out *bytes.Buffer, text []byte) int {
 	for _, p := range m.patterns {
 		if bytes.HasPrefix(text, p) {
 			out.Write(masked)
@@ -133,8 +133,8 @@ func (m *mask) rest(out *bytes.Buffer, text []byte) int {
 	return 1
 }
 
-// text masks a string.
-func (m *mask) text(s string) string {
+// Text masks a string.
+func (m *Mask) Text(s string) string {
 	if m == nil {
 		return s
 	}
@@ -143,12 +143,12 @@ func (m *mask) text(s string) string {
 	return out.String()
 }
 
-// writer masks what goes through it, also what is written in parts. Close writes
+// Writer masks what goes through it, also what is written in parts. Close writes
 // what was held back.
-func (m *mask) writer(w io.Writer) io.WriteCloser { return &maskWriter{m: m, w: w} }
+func (m *Mask) Writer(w io.Writer) io.WriteCloser { return &maskWriter{m: m, w: w} }
 
 type maskWriter struct {
-	m    *mask
+	m    *Mask
 	w    io.Writer
 	held []byte
 }
