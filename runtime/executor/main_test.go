@@ -13,6 +13,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(superviseVariable) != "" {
+		superviseInstead()
+	}
 	if err := BecomeSubreaper(); err != nil {
 		panic(err)
 	}

@@ -224,6 +224,7 @@ func (l *link) await(ctx context.Context, a *Attempt, w *watch) Outcome {
 	case <-ctx.Done():
 	}
 	if errors.Is(context.Cause(ctx), ErrDetach) {
+		l.forget(a.mark())
 		return Outcome{ExitCode: notRun, Detached: true}
 	}
 	l.wire.send(message{Verb: verbStop, Mark: a.mark()})
