@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,8 +35,9 @@ tasks:
 
 // client talks to a server with an engine behind it.
 type client struct {
-	t    *testing.T
-	base string
+	t        *testing.T
+	base     string
+	stopping atomic.Bool
 }
 
 func newClient(t *testing.T, set ...func(*Server)) *client {
@@ -49,12 +51,13 @@ func newClient(t *testing.T, set ...func(*Server)) *client {
 		Workflows: map[string]*reload.File{"flow": file},
 		Files:     []reload.Found{{Path: "broken.yaml", Diagnostics: broken.Diagnostics}},
 	}
+	cl := &client{t: t}
 	data := t.TempDir()
 	st := &store.Memory{}
 	e := &runtime.Engine{Store: st, Data: data, Env: os.Environ(), Zone: time.UTC}
 	s := &Server{
 		Engine: e, Store: st, Data: data, Catalog: func() *reload.Catalog { return c }, Zone: time.UTC,
-		Version: "test", Log: slog.New(slog.DiscardHandler), Stopping: func() bool { return false },
+		Version: "test", Log: slog.New(slog.DiscardHandler), Stopping: cl.stopping.Load,
 	}
 	for _, set := range set {
 		set(s)
@@ -79,7 +82,8 @@ func newClient(t *testing.T, set ...func(*Server)) *client {
 		}
 		http.DefaultClient.CloseIdleConnections()
 	})
-	return &client{t, "http://" + ln.Addr().String()}
+	cl.base = "http://" + ln.Addr().String()
+	return cl
 }
 
 // do sends a request and gives the answer's code, type and body. Headers are
@@ -274,4 +278,13 @@ func TestRequestsOfOtherSitesAreRefused(t *testing.T) {
 			t.Errorf("%s: answered %d, want %d: %s", r.header, code, r.code, text)
 		}
 	}
+}
+
+func TestWhileTheEngineStopsEveryAnswerSaysSo(t *testing.T) {
+	c := newClient(t)
+	c.stopping.Store(true)
+	for _, path := range []string{"/healthz", "/readyz", "/jobs/running", "/api/v1/workflows", "/api/v1/runs/nope", "/nothing"} {
+		c.want(http.StatusServiceUnavailable, "GET", path, "", nil)
+	}
+	c.want(http.StatusServiceUnavailable, "POST", "/api/v1/workflows/flow/runs", "{}", nil)
 }
