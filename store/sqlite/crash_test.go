@@ -14,6 +14,13 @@ import (
 // would that came while a transaction was being written.
 func halfWritten(t *testing.T, path, before, within string) {
 	t.Helper()
+	written(t, path, before, within, "")
+}
+
+// written is halfWritten, and after executes something more before the file is
+// taken: with COMMIT the crash came when all was written and not yet confirmed.
+func written(t *testing.T, path, before, within, after string) {
+	t.Helper()
 	from := filepath.Join(t.TempDir(), "from.db")
 	db := raw(t, from)
 	const big = `WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 500) INSERT INTO t SELECT randomblob(1000) FROM c;`
@@ -22,19 +29,33 @@ func halfWritten(t *testing.T, path, before, within string) {
 			t.Fatal(err)
 		}
 	}
-	duplicate(t, from, path, "", "-journal")
+	duplicate(t, from, path, "-journal")
+	if _, err := db.Exec(after); err != nil {
+		t.Fatal(err)
+	}
+	duplicate(t, from, path, "")
 	if size(t, path) == 0 {
 		t.Fatal("nothing was written to the file")
 	}
 }
 
 func TestADatabaseWhoseMakingWasCutOffIsMadeAnew(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ax.db")
-	halfWritten(t, path, "", "CREATE TABLE t (a); PRAGMA application_id = 0x61784442; PRAGMA user_version = 1")
-	if _, err := sqlite.OpenReader(path); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a reader got the error %v, expected %v", err, store.ErrNotFound)
+	for name, c := range map[string]struct{ before, after string }{
+		"before its first page":    {"", ""},
+		"behind its first page":    {"VACUUM", ""},
+		"when it was all but made": {"VACUUM", "COMMIT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "ax.db")
+			written(t, path, c.before, "CREATE TABLE t (a); PRAGMA application_id = 0x61784442; PRAGMA user_version = 1", c.after)
+			for range 2 { // the first to look takes back what is half-written
+				if _, err := sqlite.OpenReader(path); !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("a reader got the error %v, expected %v", err, store.ErrNotFound)
+				}
+			}
+			create(t, open(t, path, sqlite.Options{}), "r1")
+		})
 	}
-	create(t, open(t, path, sqlite.Options{}), "r1")
 }
 
 func TestAHalfWrittenDatabaseOfAnotherProgramIsLeftAsItIs(t *testing.T) {

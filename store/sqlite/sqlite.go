@@ -195,7 +195,11 @@ func openReads(ctx context.Context, path, dsn string) (*Store, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	// look saw the file without its log, perhaps
-	if err := known(version); err != nil {
+	err = known(version)
+	if version == fresh { // its making was cut off, and has been taken back now
+		err = fmt.Errorf("database %q: %w", path, store.ErrNotFound)
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
