@@ -24,7 +24,10 @@ bench: ## run the benchmarks
 mutate: ## plant bugs in the state machine and see that the tests find each
 	go run ./.ci/mutate
 
+soak: ## kill ax serve at random moments, AX_SOAK times (200): nothing may be lost or done twice
+	AX_SOAK=$${AX_SOAK:-200} go test -count=1 -timeout 60m -v -run 'AgainAndAgain|WithItsSupervisorAn' ./cmd/ax
+
 fmt: ## format the code
 	gofmt -w .
 
-.PHONY: help build test check bench mutate fmt
+.PHONY: help build test check bench mutate soak fmt
