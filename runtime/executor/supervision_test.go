@@ -239,6 +239,11 @@ func TestAnOutcomeIsKeptUntilItIsSettled(t *testing.T) {
 	s := newSupervision(t, folder)
 	a := newAttempt(t, sh("exit 4"))
 	wantExit(t, <-under(t.Context(), s, a), 4)
+	stored := a
+	stored.Number++
+	o := <-under(t.Context(), s, stored)
+	wantExit(t, o, 4)
+	o.Settled()
 	s.Close()
 	eventually(t, "the supervisor is gone", func() bool { return len(supervisors()) == 0 })
 	became := adopt(t, folder, a)
@@ -247,8 +252,10 @@ func TestAnOutcomeIsKeptUntilItIsSettled(t *testing.T) {
 	}
 	wantExit(t, *became.Ended, 4)
 	became.Ended.Settled()
-	if again := adopt(t, folder, a).Ended; again == nil || !again.Interrupted {
-		t.Errorf("what was settled is there again: %+v", again)
+	for _, settled := range []Attempt{a, stored} {
+		if again := adopt(t, folder, settled).Ended; again == nil || !again.Interrupted {
+			t.Errorf("what was settled is there again: %+v", again)
+		}
 	}
 }
 
