@@ -165,7 +165,7 @@ func (s *soak) finish() []store.Run {
 			return false // it is being made
 		}
 		defer st.Close()
-		open, err = st.Unfinished(context.Background())
+		open, err = st.Unfinished(context.Background(), "", store.MaxLimit)
 		return err == nil && len(open) == 0
 	})
 	s.end(syscall.SIGTERM)

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,8 +10,9 @@ import (
 	"time"
 )
 
-// adoptWait is how long a supervisor may take to say what it has. One that is stopped never does; then its tasks are ended.
-const adoptWait = 5 * time.Second
+// adoptWait is how long a supervisor may take to say what it has. One that is stopped never does; then it is killed, and its
+// tasks are ended.
+const adoptWait = 10 * time.Second
 
 // Adopted is what became of an attempt whose engine is gone.
 type Adopted struct {
@@ -28,7 +30,7 @@ func (x *Executor) Adopt(attempts []Attempt) []Adopted {
 	found := make([]Adopted, len(attempts))
 	if x.Supervision != nil {
 		for _, l := range x.Supervision.others() {
-			l.claim(attempts, found)
+			l.claim(attempts, found, cmp.Or(x.Supervision.patience, adoptWait))
 		}
 	}
 	var rest []int
@@ -52,7 +54,7 @@ func (x *Executor) Adopt(attempts []Attempt) []Adopted {
 }
 
 // claim asks a supervisor for the attempts that nobody has answered for yet.
-func (l *link) claim(attempts []Attempt, found []Adopted) {
+func (l *link) claim(attempts []Attempt, found []Adopted, patience time.Duration) {
 	watches := map[int]*watch{}
 	for i := range attempts {
 		if found[i].Await == nil {
@@ -60,7 +62,7 @@ func (l *link) claim(attempts []Attempt, found []Adopted) {
 			l.wire.send(message{Verb: verbAdopt, Mark: attempts[i].mark()})
 		}
 	}
-	late := time.NewTimer(adoptWait)
+	late := time.NewTimer(patience)
 	defer late.Stop()
 	for i, w := range watches {
 		has := false
@@ -68,7 +70,8 @@ func (l *link) claim(attempts []Attempt, found []Adopted) {
 		case has = <-w.found:
 		case <-l.gone:
 		case <-late.C:
-			late.Reset(0) // for the others too
+			killPeer(l.wire.conn) // or it might begin what we begin again
+			late.Reset(0)         // for the others too
 		}
 		if a := attempts[i]; has {
 			found[i].Await = func(ctx context.Context) Outcome { return l.await(ctx, &a, w) }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,4 +105,19 @@ func testProgram(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// superviseVariable has the test program supervise instead of test.
+const superviseVariable = "AX_TEST_SUPERVISE"
+
+// superviseInstead is the main function of a supervisor in tests.
+func superviseInstead() {
+	conn, err := net.FileConn(os.NewFile(3, "engine"))
+	if err == nil {
+		err = Supervise(".", os.Args[len(os.Args)-1], conn)
+	}
+	if err != nil {
+		panic(err)
+	}
+	os.Exit(0)
 }

@@ -22,6 +22,12 @@ var ErrDetach = errors.New("the engine lets go of its attempts")
 // without it.
 const stopWait = 30 * time.Second
 
+// startWait is how long a new supervisor may take to become ready, on a machine that is very busy.
+const startWait = 30 * time.Second
+
+// complaintsLog is where supervisors that break down say why.
+const complaintsLog = "complaints.log"
+
 // Supervision has processes outlive this one. Its fields are set before use.
 type Supervision struct {
 	Folder string // absolute; of the sockets of supervisors, made if missing
@@ -33,6 +39,8 @@ type Supervision struct {
 	mu   sync.Mutex
 	own  *link  // to the supervisor of this process; nil before the first attempt
 	name string // of it
+
+	patience time.Duration // with supervisors of others; adoptWait where 0
 }
 
 // supervised tells whether a supervisor carries this attempt out.
@@ -78,8 +86,25 @@ func (s *Supervision) supervisor() (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.own = newLink(conn)
+	w := newWire(conn)
+	if err := ready(w); err != nil {
+		w.close()
+		return nil, fmt.Errorf("%w: see %s", err, filepath.Join(s.Folder, complaintsLog))
+	}
+	s.own = newLink(w)
 	return s.own, nil
+}
+
+// ready waits until a new supervisor can be found by other engines. Were it asked for anything before, and we died, the next
+// engine would not see it and begin the same again.
+func ready(w *wire) error {
+	if err := w.conn.SetReadDeadline(time.Now().Add(startWait)); err != nil {
+		return err
+	}
+	if m, err := w.receive(); err != nil || m.Verb != verbReady {
+		return fmt.Errorf("it did not become ready (%v)", err)
+	}
+	return w.conn.SetReadDeadline(time.Time{})
 }
 
 // Close lets go of the supervisor. It goes on until the attempts that it has have ended.
@@ -92,8 +117,8 @@ func (s *Supervision) Close() {
 	}
 }
 
-// start begins a supervisor in a session of its own, where no terminal reaches it. It takes 5 ms to be ready, for which
-// nobody waits.
+// start begins a supervisor in a session of its own, where no terminal reaches it. It takes some 5 ms to be
+// ready.
 func (s *Supervision) start() (net.Conn, error) {
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return nil, err
@@ -103,7 +128,7 @@ func (s *Supervision) start() (net.Conn, error) {
 		return nil, err
 	}
 	// What it complains of is kept: nobody but the system can make it.
-	complaints, err := os.OpenFile(filepath.Join(s.Folder, "complaints.log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, logMode)
+	complaints, err := os.OpenFile(filepath.Join(s.Folder, complaintsLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, logMode)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +180,8 @@ type watch struct {
 	ended chan Outcome
 }
 
-func newLink(conn net.Conn) *link {
-	l := &link{wire: newWire(conn), gone: make(chan struct{}), watches: map[string]*watch{}}
+func newLink(w *wire) *link {
+	l := &link{wire: w, gone: make(chan struct{}), watches: map[string]*watch{}}
 	go l.read()
 	return l
 }
@@ -285,7 +310,7 @@ func (s *Supervision) others() []*link {
 		})
 		switch {
 		case err == nil:
-			l := newLink(conn)
+			l := newLink(newWire(conn))
 			l.adopted = true
 			links = append(links, l)
 		case errors.Is(err, syscall.ECONNREFUSED):

@@ -21,6 +21,10 @@ const socketSuffix = ".sock"
 // machine or the container: whoever ends all processes asks first and kills some time later.
 const systemGoesDown = 2 * time.Minute
 
+// toldWait is how long after the death of a task by a signal the supervisor waits for its own, which may have been sent at
+// the same moment.
+const toldWait = 200 * time.Millisecond
+
 // Supervise carries out the attempts that an engine asks for over a connection, and returns when the engine is gone and
 // nothing is left to do. It is the main function of a process of its own, which outlives the engine: then what runs goes
 // on, other engines find it by a socket of that name in the folder and are told of its end, and what ends while none is there leaves a
@@ -42,7 +46,9 @@ func Supervise(folder, name string, engine net.Conn) error {
 	defer remove()
 	defer ln.Close()
 	s.links = 1
-	s.serve(newWire(engine)) // to the end, so that all that it asked for is known to those who come then
+	w := newWire(engine)
+	w.send(message{Verb: verbReady})
+	s.serve(w) // to the end, so that all that it asked for is known to those who come then
 	go s.accept(ln)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,9 +163,13 @@ func (s *supervisor) startLocked(w *wire, m message) {
 	go func() {
 		o := s.x.Execute(ctx, a)
 		stop()
+		killed := o.Signal != "" && !o.Stopped
+		if killed {
+			time.Sleep(toldWait)
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		o.Interrupted = o.Signal != "" && !o.Stopped && time.Now().UnixNano() < s.told.Load()+int64(systemGoesDown)
+		o.Interrupted = killed && time.Now().UnixNano() < s.told.Load()+int64(systemGoesDown)
 		c.outcome = &o
 		s.tellLocked(m.Mark, c)
 	}()

@@ -27,6 +27,7 @@ const (
 	verbAdopt   verb = "adopt"   // tell of the end of this attempt; answered by found or unknown
 	verbStop    verb = "stop"    // stop it
 	verbSettled verb = "settled" // its outcome is stored: forget it
+	verbReady   verb = "ready"   // the first: other engines can find it from now on
 	verbFound   verb = "found"
 	verbUnknown verb = "unknown"
 	verbEnded   verb = "ended"

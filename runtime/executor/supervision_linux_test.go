@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,21 +10,6 @@ import (
 	"testing"
 	"time"
 )
-
-// superviseVariable has the test program supervise instead of test.
-const superviseVariable = "AX_TEST_SUPERVISE"
-
-// superviseInstead is the main function of a supervisor in tests.
-func superviseInstead() {
-	conn, err := net.FileConn(os.NewFile(3, "engine"))
-	if err == nil {
-		err = Supervise(".", os.Args[len(os.Args)-1], conn)
-	}
-	if err != nil {
-		panic(err)
-	}
-	os.Exit(0)
-}
 
 // newSupervision is an engine's, in a folder. At the end of the test its supervisor is to be gone.
 func newSupervision(t testing.TB, folder string) *Supervision {
@@ -302,6 +286,34 @@ func TestASupervisorOutlivesSignalsAndTellsTheEndOfTheSystem(t *testing.T) {
 		t.Error("the supervisor did not outlive the signals")
 	}
 	o.Settled()
+}
+
+// A supervisor that hangs could go on later with what was begun again meanwhile.
+func TestASupervisorThatDoesNotAnswerIsKilledBeforeItsTasksRunAgain(t *testing.T) {
+	folder := t.TempDir()
+	s := newSupervision(t, folder)
+	a := newAttempt(t, sh(treeScript+": > begun; wait"))
+	ctx, detach := context.WithCancelCause(t.Context())
+	outcome := under(ctx, s, a)
+	begun(t, a)
+	detach(ErrDetach)
+	<-outcome
+	pid := supervisorOf(t)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	next := Executor{Supervision: &Supervision{Folder: folder, patience: 200 * time.Millisecond}}
+	became := next.Adopt([]Attempt{a})[0]
+	if became.Await == nil {
+		t.Fatalf("what is left was not found: %+v", became.Ended)
+	}
+	if o := became.Await(t.Context()); !o.Interrupted || len(o.Leftovers) > 0 {
+		t.Errorf("outcome %+v", o)
+	}
+	eventually(t, "the supervisor is gone", func() bool { return len(supervisors()) == 0 })
+	ReapOrphans()
+	wantGone(t, a, treeSize)
 }
 
 func TestWhatHasNoSupervisorIsEndedOrInterruptedAtOnce(t *testing.T) {
