@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -55,15 +56,20 @@ func (lp *loop) lookForDue() {
 	}
 	lp.looking, lp.due = true, time.Time{}
 	e, ctx, catalog := lp.e, lp.ctx, lp.catalog
-	if now := lp.now(); now.Sub(lp.followed) < e.longest {
+	var unqueued []string
+	if now := lp.now(); now.Sub(lp.followed) < e.longest || catalog == nil {
 		catalog = nil
 	} else {
-		lp.followed = now
+		lp.followed, unqueued = now, lp.unqueued(catalog)
 	}
 	lp.workers.Go(func() {
 		next, err := e.startDue(ctx)
 		if err == nil && catalog != nil {
 			err = e.catchUpAfter(ctx, catalog)
+		}
+		var more []string
+		if err == nil && len(unqueued) > 0 {
+			more, err = e.takeLeft(ctx, unqueued)
 		}
 		if err != nil && ctx.Err() == nil {
 			e.Log.Error("what waits in the store cannot be started", "error", err)
@@ -71,7 +77,61 @@ func (lp *loop) lookForDue() {
 		_ = e.send(ctx, func(lp *loop) { // or it is over
 			lp.looking = false
 			lp.lookAt(next)
+			for _, name := range more {
+				lp.flow(name).beyond = 1
+				lp.next(name)
+			}
 		})
+	})
+}
+
+// unqueued gives the workflows that have no queued runs in the store, as far as
+// the loop knows.
+func (lp *loop) unqueued(c *reload.Catalog) (names []string) {
+	for name := range c.Workflows {
+		if f := lp.flows[name]; f == nil || f.beyond == 0 && !f.fetching {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// takeLeft takes in the queued runs of some workflows that another process has
+// left in the store. It gives the workflows of which there may be more.
+func (e *Engine) takeLeft(ctx context.Context, names []string) (more []string, err error) {
+	done, err := e.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	for _, name := range names {
+		runs, err := e.Store.Queued(ctx, name, keepWaiting)
+		if err != nil {
+			return more, err
+		}
+		if len(runs) == keepWaiting {
+			more = append(more, name)
+		}
+		// Its own are on their way to the loop.
+		runs = slices.DeleteFunc(runs, func(r store.Run) bool { return r.Owner != "" })
+		if len(runs) > 0 {
+			err = e.takeIn(ctx, runs)
+		}
+		if err != nil {
+			return more, err
+		}
+	}
+	return more, nil
+}
+
+// LookAgain has the engine look at once for runs that others left in the store,
+// which it otherwise does twice a minute. Who serves calls it when others can
+// reach it, for until then they leave theirs.
+func (e *Engine) LookAgain(ctx context.Context) error {
+	e.init()
+	return e.look(ctx, func(lp *loop) {
+		lp.followed = time.Time{}
+		lp.lookAt(lp.now())
 	})
 }
 

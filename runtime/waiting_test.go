@@ -9,6 +9,7 @@ import (
 
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -94,6 +95,38 @@ func TestWhatAnotherProcessLeavesInTheStoreIsNoticed(t *testing.T) {
 			t.Errorf("the run is %s of %q, %v", run.State, run.Owner, err)
 		}
 		equal(t, x.noted(), []string{"1m0s a#1 start", "1m0s a#1 end"})
+	})
+}
+
+// Until its API can be reached, others leave their runs in the store.
+func TestARunThatWasLeftWhileTheEngineCameUpStarts(t *testing.T) {
+	x := &script{}
+	serving(t, x, func(ctx context.Context, e *runtime.Engine) {
+		p := plan(t, single)
+		c := &reload.Catalog{Workflows: map[string]*reload.File{"flow": {Workflow: p.Workflow, Plan: p}}}
+		if err := e.Load(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+		leave := func() string {
+			run, err := (&runtime.Engine{Store: e.Store, Data: e.Data, Zone: time.UTC}).Leave(ctx, runtime.Request{Plan: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return run.ID
+		}
+		first := leave()
+		if err := e.LookAgain(ctx); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, states(ended(t, ctx, e, first)), []string{"a succeeded"})
+		if got := time.Since(x.t0); got != 0 {
+			t.Errorf("the first began after %s", got)
+		}
+		second := leave() // by one who looked for the API a moment too early
+		equal(t, states(ended(t, ctx, e, second)), []string{"a succeeded"})
+		if got := time.Since(x.t0); got > time.Minute {
+			t.Errorf("the second ended after %s", got)
+		}
 	})
 }
 

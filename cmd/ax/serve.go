@@ -196,6 +196,9 @@ func (s *serving) run(ctx context.Context) error {
 	if err := s.announce(api); err != nil {
 		return exit{exitFailed, err}
 	}
+	if err := s.e.LookAgain(ctx); err != nil && ctx.Err() == nil {
+		return exit{exitFailed, err}
+	}
 	beside.Go(func() { s.pruneHourly(ctx) })
 	answering := make(chan error, 1)
 	go func() { answering <- api.Serve(answer, s.ln) }()
