@@ -293,7 +293,8 @@ func (p *parser) applyDefaults() {
 		if d.lends(t, "workdir", t.Workdir.Set()) {
 			t.Workdir = d.Workdir
 		}
-		if d.lends(t, "pool", t.Pool != nil) {
+		// What only waits would keep those from the pool that it waits for.
+		if !t.Kind.Waits() && d.lends(t, "pool", t.Pool != nil) {
 			t.Pool = d.Pool
 		}
 		if d.lends(t, "runs_on", t.RunsOn.Set()) {

@@ -227,6 +227,10 @@ func (k Kind) String() string {
 	return [...]string{"", "run", "command", "sql", "http", "workflow", "wait_for", "call"}[k]
 }
 
+// Waits tells whether a task of this kind only waits for something else, and so
+// holds no slot while it is under way.
+func (k Kind) Waits() bool { return k == KindWorkflow || k == KindWaitFor }
+
 // Task is one entry of `tasks`. Values from `defaults` are already in it (their
 // Pos is then the place in `defaults`), those of the workflow's own env are not.
 type Task struct {
@@ -405,7 +409,7 @@ type SQL struct {
 	DB     Value[string]
 	Query  Value[string]
 	File   Value[string]
-	Params []Field
+	Params []Field // values of :name in the statements
 	Save   Value[string]
 }
 

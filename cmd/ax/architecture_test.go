@@ -18,11 +18,11 @@ const module = "github.com/ax-scheduler/ax/"
 // project, itself and what lies below it in its own folder aside.
 var mayImport = map[string][]string{
 	"cmd/ax":           {"*"},
-	"runtime":          {"runtime/machine", "runtime/trigger", "runtime/executor", "runtime/reload", "store", "dag", "dsl", "dsl/cron", "dsl/expression"},
+	"runtime":          {"runtime/machine", "runtime/trigger", "runtime/executor", "runtime/reload", "store", "dag", "dsl", "dsl/cron", "dsl/expression", "dsl/statement"},
 	"runtime/server":   {"runtime", "runtime/machine", "runtime/reload", "store", "dag", "dsl"},
 	"runtime/reload":   {"dag", "dsl", "dsl/lint"},
 	"runtime/trigger":  {"dag", "dsl", "dsl/cron"},
-	"runtime/executor": {"dag", "dsl"},
+	"runtime/executor": {"dag", "dsl", "dsl/statement"},
 	"store":            {"runtime/machine", "dag"},
 	"store/sqlite":     {"store", "runtime/machine", "dag"},
 	"store/storetest":  {"store", "runtime/machine", "dag"},
@@ -30,14 +30,15 @@ var mayImport = map[string][]string{
 	"dag":              {"dsl"},
 	"dag/layout":       {},
 	"dsl":              {},
-	"dsl/lint":         {"dag", "dsl", "dsl/cron", "dsl/expression"},
+	"dsl/lint":         {"dag", "dsl", "dsl/cron", "dsl/expression", "dsl/statement"},
 	"dsl/format":       {"dsl"},
 	"dsl/lsp":          {"dag", "dsl", "dsl/cron", "dsl/expression", "dsl/format", "dsl/lint"},
 	"schema":           {"dsl"},
 	"docs":             {},
 	".ci/mutate":       {},
 	"dsl/cron":         {"dsl"},
-	"dsl/expression":   {"dsl"},
+	"dsl/expression":   {"dsl", "dsl/statement"},
+	"dsl/statement":    {"dsl"},
 	"workflows":        {},
 }
 

@@ -27,7 +27,7 @@ func (r *Run) makeReady(u Unit) {
 }
 
 func (r *Run) queueUp(u Unit) {
-	r.ready.push(readyUnit{u, r.priority(u.Task), r.work(u).readySeq}, poolOf(r.spec(u.Task)))
+	r.ready.push(readyUnit{u, r.priority(u.Task), r.work(u).readySeq}, queueOf(r.spec(u.Task)))
 }
 
 func (r *Run) priority(t dag.Task) int {
@@ -60,24 +60,28 @@ func (r *Run) evaluated(e Evaluated, s *task) {
 
 // CanStart tells whether AttemptStarted may be applied for a unit now.
 func (r *Run) CanStart(u Unit) bool {
-	return r.hasUnit(u) == nil && r.work(u).queued(u) && (r.maxParallel == 0 || r.running < r.maxParallel)
+	return r.hasUnit(u) == nil && r.work(u).queued(u) && (r.spec(u.Task).Kind.Waits() || r.hasSlot())
 }
 
 // queued tells whether a unit stands in the ready queue.
 func (s *work) queued(u Unit) bool { return s.state == Ready && (s.placed || u.Instance == 0) }
 
-// Startable gives the ready unit that should get the next slot: that of the
+// Startable gives the ready unit that should be started next: that of the
 // highest priority, the longest ready first. Those of a pool for which full is
 // true are passed over; full may be nil.
 func (r *Run) Startable(full func(pool string) bool) (Unit, bool) {
-	if r.maxParallel > 0 && r.running >= r.maxParallel {
-		return Unit{}, false
-	}
-	return r.ready.best(r.stands, full)
+	return r.ready.best(r.stands, barred(r.hasSlot(), full))
+}
+
+// StartableWaits gives the next among those that need no slot.
+func (r *Run) StartableWaits(full func(pool string) bool) (Unit, bool) {
+	return r.ready.best(r.stands, barred(false, full))
 }
 
 // WaitingFor gives the ready units of a pool, in no order.
-func (r *Run) WaitingFor(pool string) []Unit { return r.ready.waiting(pool, r.stands) }
+func (r *Run) WaitingFor(pool string) []Unit {
+	return append(r.ready.waiting(pool, r.stands), r.ready.waiting(waitsMark+pool, r.stands)...)
+}
 
 // stands tells whether an entry of the ready queue is still good.
 func (r *Run) stands(e readyUnit) bool {
@@ -108,7 +112,7 @@ func (r *Run) attemptStarted(e AttemptStarted) error {
 	if u.Instance != 0 {
 		r.instanceStarted(u.Task)
 	}
-	r.running++
+	r.tally(u.Task, 1)
 	r.touch(u)
 	r.command(StartAttempt{u.Task, u.Instance, e.Attempt})
 	r.wakeForTimeout(u)
@@ -127,7 +131,7 @@ func (r *Run) attemptEnded(e AttemptEnded, u Unit, s *work) {
 		return // late or twice
 	}
 	res := e.Result
-	r.running--
+	r.tally(u.Task, -1)
 	s.outputs, s.left = res.Outputs, res.Left
 	s.exit = nil
 	if res.StartError == "" && !res.Interrupted {

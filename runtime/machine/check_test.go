@@ -10,6 +10,7 @@ import (
 // check looks for counters that do not count what they should.
 func (r *Run) check() error {
 	open, openLate, running, evaluating := 0, 0, 0, 0
+	waits := 0 // of those that run
 	for t := range r.tasks {
 		s, n := &r.tasks[t], &r.plan.Tasks[t]
 		switch {
@@ -29,6 +30,7 @@ func (r *Run) check() error {
 		if s.evaluating || s.expanding {
 			evaluating++
 		}
+		before := running
 		switch {
 		case n.Spec.Foreach != nil:
 			under, err := s.each.check(s, n.Spec.Foreach.MaxParallel.V)
@@ -38,6 +40,9 @@ func (r *Run) check() error {
 			running += under
 		case s.state == Running:
 			running++
+		}
+		if n.Spec.Kind.Waits() {
+			waits += running - before
 		}
 		if s.member && !s.state.Final() {
 			if n.Late {
@@ -50,8 +55,8 @@ func (r *Run) check() error {
 	switch {
 	case r.startedAt.IsZero():
 		return nil
-	case r.open != open || r.openLate != openLate || r.running != running:
-		return fmt.Errorf("open %d, late %d, running %d; counted %d, %d, %d", r.open, r.openLate, r.running, open, openLate, running)
+	case r.open != open || r.openLate != openLate || r.running != running-waits:
+		return fmt.Errorf("open %d, late %d, running %d; counted %d, %d, %d", r.open, r.openLate, r.running, open, openLate, running-waits)
 	case r.state.Final() && open+openLate > 0:
 		return fmt.Errorf("the run has ended with %d tasks open", open+openLate)
 	case !r.state.Final() && open+openLate == 0:

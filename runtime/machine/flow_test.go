@@ -47,6 +47,9 @@ func drawFlow(t *rapid.T) (*dsl.Workflow, *dag.Plan) {
 
 func drawTask(t *rapid.T, task *dsl.Task, id string) {
 	task.ID = set(id)
+	if chance(t, 6, "waits") {
+		task.Kind = dsl.KindWaitFor
+	}
 	if chance(t, 3, "join any") {
 		task.Join = set(dsl.JoinAny)
 	}

@@ -227,14 +227,17 @@ func (m *model) mayStart(u Unit) bool {
 	}
 	return m.tasks[i].member && !m.ended && !m.over(i) && m.admitted(u) &&
 		m.upstreamsSay(i) == yes && m.callsSay(i) == yes && !m.wf.Tasks[i].Disabled.V &&
-		t.charged < attempts && (m.wf.MaxParallel.V == 0 || m.running() < m.wf.MaxParallel.V)
+		t.charged < attempts && (m.wf.Tasks[i].Kind.Waits() || m.hasSlot())
 }
 
-func (m *model) running() (n int) {
+// hasSlot tells whether max_parallel allows another attempt. What only waits
+// needs no slot and takes none.
+func (m *model) hasSlot() bool {
+	running := 0
 	for _, u := range m.units() {
-		if m.at(u).state == Running {
-			n++
+		if m.at(u).state == Running && !m.wf.Tasks[u.Task].Kind.Waits() {
+			running++
 		}
 	}
-	return n
+	return m.wf.MaxParallel.V == 0 || running < m.wf.MaxParallel.V
 }

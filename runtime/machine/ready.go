@@ -56,16 +56,16 @@ func (q *readyQueue) of(pool string) *poolQueue {
 	return &q.pools[len(q.pools)-1]
 }
 
-// best gives the first unit whose entry is still good, over all pools that are
-// not full.
-func (q *readyQueue) best(good func(readyUnit) bool, full func(string) bool) (Unit, bool) {
+// best gives the first unit whose entry is still good, over all queues that are
+// not closed.
+func (q *readyQueue) best(good func(readyUnit) bool, closed func(string) bool) (Unit, bool) {
 	var first *readyUnit
 	for i := range q.pools {
 		p := &q.pools[i]
 		for len(p.heap) > 0 && !good(p.heap[0]) {
 			p.pop()
 		}
-		if len(p.heap) == 0 || p.pool != "" && full != nil && full(p.pool) {
+		if len(p.heap) == 0 || closed(p.pool) {
 			continue
 		}
 		if first == nil || p.heap[0].before(*first) {

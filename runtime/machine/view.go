@@ -91,7 +91,7 @@ func (r *Run) StartedAt() time.Time { return r.startedAt }
 // FinishedAt: see StartedAt.
 func (r *Run) FinishedAt() time.Time { return r.finishedAt }
 
-// Running gives the number of attempts under way.
+// Running gives the number of attempts under way that hold a slot.
 func (r *Run) Running() int { return r.running }
 
 // FailedInto gives the first task that failed into a handler: of the run where

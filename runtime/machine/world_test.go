@@ -147,14 +147,15 @@ func (w *world) expand(t dag.Task) {
 func (w *world) startable(full map[string]bool) (Unit, bool) {
 	u, ok := w.run.Startable(func(pool string) bool { return full[pool] })
 	var best Unit
-	found := false
+	found, slots := false, w.model.hasSlot()
 	waiting := map[string]int{}
 	for _, o := range w.model.units() {
 		pool := poolOf(&w.wf.Tasks[o.Task])
+		takes := slots || w.wf.Tasks[o.Task].Kind.Waits()
 		if w.model.admitted(o) {
 			waiting[pool]++
 		}
-		if w.model.admitted(o) && !full[pool] && (!found || w.before(o, best)) {
+		if w.model.admitted(o) && takes && !full[pool] && (!found || w.before(o, best)) {
 			best, found = o, true
 		}
 	}
@@ -163,9 +164,8 @@ func (w *world) startable(full map[string]bool) (Unit, bool) {
 			w.Fatalf("%v wait for pool %q, want %d", got, pool, waiting[pool])
 		}
 	}
-	slots := w.wf.MaxParallel.V == 0 || w.model.running() < w.wf.MaxParallel.V
 	switch {
-	case ok != (slots && found):
+	case ok != found:
 		w.Fatalf("startable: %s, %v; best is %s, slots %v\n%s", u, ok, best, slots, w.history())
 	case ok && w.before(best, u):
 		w.Fatalf("task %s should start before %s", best, u)
