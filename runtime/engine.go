@@ -72,6 +72,10 @@ type Engine struct {
 	Zone        *time.Location // of workflows without `timezone`; nil for the local one
 	Log         *slog.Logger   // nil to say nothing
 
+	// Workflows finds the workflows that tasks start with `workflow`, by name. It
+	// is called by several goroutines; nil where there are none.
+	Workflows func(name string) (*dag.Plan, error)
+
 	once    sync.Once
 	inbox   chan func(*loop)       // asked of the loop, in order
 	taking  chan struct{}          // held by who takes a run over, one at a time
@@ -152,6 +156,10 @@ type Request struct {
 	NotBefore    time.Time         // at once where zero or past
 	Priority     *int              // 0 to 9; the workflow's where nil
 	Key          string            // a repeated request with one key gives the first run
+
+	// IntervalFrom and IntervalTo are the slice of time that the run stands for;
+	// both ScheduledFor where IntervalTo is zero.
+	IntervalFrom, IntervalTo time.Time
 }
 
 // Start makes a run and has it carried out. When it returns, the run is on disk.
@@ -212,7 +220,7 @@ func (e *Engine) refusal(p *dag.Plan) error {
 	if ds := Unsupported(p.Workflow); len(ds) > 0 {
 		return fmt.Errorf("%s:%d:%d: %s", ds[0].File, ds[0].Pos.Line, ds[0].Pos.Col, ds[0].Message)
 	}
-	return e.checkCalls(p.Workflow)
+	return errors.Join(e.checkCalls(p.Workflow), e.checkChildren(p.Workflow))
 }
 
 // newRun gives the record of a run that is asked for.
@@ -239,6 +247,9 @@ func (e *Engine) newRun(q Request, now time.Time) store.Run {
 		run.ScheduledFor = now
 	}
 	run.IntervalFrom, run.IntervalTo = run.ScheduledFor, run.ScheduledFor
+	if !q.IntervalTo.IsZero() {
+		run.IntervalFrom, run.IntervalTo = q.IntervalFrom, q.IntervalTo
+	}
 	if q.Priority != nil {
 		run.Priority = *q.Priority
 	}

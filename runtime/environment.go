@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -73,16 +72,18 @@ func newEnvironment(e *Engine, p *dag.Plan, run *store.Run) (*environment, error
 	if env.programs, err = compilePrograms(p); err != nil {
 		return nil, err
 	}
+	env.values = expression.Values{
+		Params: run.Params, Env: map[string]string{}, Zone: zone,
+		Run: expression.Run{ID: run.ID, Workflow: run.Workflow, Trigger: string(run.Trigger), ScheduledFor: run.ScheduledFor},
+	}
+	env.inherit(e, wf)
 	secrets, err := readSecrets(wf, env, e.Env)
 	if err != nil {
 		return nil, err
 	}
 	env.hide(e, run, secrets)
-	env.values = expression.Values{
-		Params: run.Params, Env: map[string]string{}, Secrets: secrets, Zone: zone,
-		Run: expression.Run{ID: run.ID, Workflow: run.Workflow, Trigger: string(run.Trigger), ScheduledFor: run.ScheduledFor},
-	}
-	if err := env.share(e, wf); err != nil {
+	env.values.Secrets = secrets
+	if err := env.share(wf); err != nil {
 		return nil, err
 	}
 	env.run = runVariables(env, wf, run, zone)
@@ -115,32 +116,20 @@ func (env *environment) hide(e *Engine, run *store.Run, secrets map[string]strin
 	}
 }
 
-// share gathers the variables that all tasks have: the engine's own but for its
-// settings and the sources of secrets, those of env_file, and those of the
-// workflow's env.
-func (env *environment) share(e *Engine, wf *dsl.Workflow) error {
-	put := func(v string) {
-		env.shared = append(env.shared, v)
-		if name, value, ok := strings.Cut(v, "="); ok {
-			env.values.Env[name] = value
-		}
-	}
-	sources := map[string]bool{}
-	for _, s := range wf.Secrets {
-		sources[s.Env.V] = true
-	}
-	for _, v := range e.Env {
-		if name, _, _ := strings.Cut(v, "="); !strings.HasPrefix(v, "AX_") && !sources[name] {
-			put(v)
-		}
-	}
+// share gathers the further variables that all tasks have: those of env_file and
+// those of the workflow's env.
+func (env *environment) share(wf *dsl.Workflow) error {
 	for _, path := range wf.EnvFile {
-		vars, err := readEnvFile(env.path(path.V))
+		name, err := startText(wf, path, &env.values, "params", "run", "env")
+		if err != nil {
+			return fmt.Errorf("env_file: %w", err)
+		}
+		vars, err := readEnvFile(env.path(name))
 		if err != nil {
 			return fmt.Errorf("%s:%d:%d: env_file: %w", wf.Source.File, path.Pos.Line, path.Pos.Col, err)
 		}
 		for _, v := range vars {
-			put(v)
+			env.put(v)
 		}
 	}
 	for i, v := range env.programs.env {
@@ -148,7 +137,7 @@ func (env *environment) share(e *Engine, wf *dsl.Workflow) error {
 		if err != nil {
 			return placedError(wf.Source, wf.Env[i].Value.Pos, err)
 		}
-		put(v.name + "=" + text)
+		env.put(v.name + "=" + text)
 	}
 	return nil
 }

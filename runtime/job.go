@@ -22,6 +22,8 @@ const defaultKillAfter = 10 * time.Second
 // job is one attempt to carry out, with all that the worker needs: nothing in
 // it belongs to the loop.
 type job struct {
+	engine   *Engine
+	rec      store.Run // as it was when the attempt began
 	env      *environment
 	spec     *dsl.Task
 	programs *taskPrograms
@@ -37,6 +39,7 @@ type job struct {
 
 func (lp *loop) job(l *live, c machine.StartAttempt) *job {
 	j := &job{
+		engine: lp.e, rec: l.rec,
 		env: l.env, spec: l.run.Plan().Tasks[c.Task].Spec, programs: &l.env.programs.tasks[c.Task],
 		values: l.valuesFor(c.Task),
 		run:    l.rec.ID, workflow: l.rec.Workflow, unit: l.run.Name(c.Unit()), number: c.Attempt,
@@ -152,6 +155,10 @@ func (j *job) attempt() (executor.Attempt, error) {
 			return a, err
 		}
 		a.Action = executor.Call{Name: j.spec.Call.V, With: mapOf(with)}
+	default:
+		if a.Action, err = j.kind(a.Dir); err != nil {
+			return a, err
+		}
 	}
 	a.Env = append(j.env.variables(own, j.run, j.unit, j.number, j.failed), instance...)
 	return a, nil

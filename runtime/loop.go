@@ -186,8 +186,10 @@ func (lp *loop) tellWhatRuns() {
 // engine.
 func (lp *loop) interruptAll() {
 	for _, l := range lp.live {
-		for _, a := range l.active {
-			a.stop(errDrained)
+		for u, a := range l.active {
+			if !l.waits(u.Task) {
+				a.stop(errDrained)
+			}
 		}
 	}
 }
@@ -285,6 +287,7 @@ func (lp *loop) fail(err error) {
 // wait for their pool.
 func (lp *loop) grant() {
 	for again := true; again; again = lp.skipBusy() {
+		lp.startWaits()
 		lp.grantSlots()
 	}
 }
@@ -315,11 +318,6 @@ func (lp *loop) grantSlots() {
 		lp.hungry = append(append(lp.hungry[:next], lp.hungry[next+1:]...), l)
 		lp.startAttempt(l, unit)
 	}
-}
-
-func (lp *loop) takeSlot(l *live, u machine.Unit) {
-	lp.free--
-	lp.pools.take(l.run.Plan().Tasks[u.Task].Spec)
 }
 
 func (lp *loop) startAttempt(l *live, u machine.Unit) {
@@ -391,7 +389,7 @@ func (lp *loop) attend(l *live, c machine.StartAttempt, see func(context.Context
 // ended takes in the outcome of an attempt.
 func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome, at time.Time) {
 	delete(l.active, c.Unit())
-	lp.free++
+	lp.giveSlot(l.run.Plan().Tasks[c.Task].Spec)
 	lp.givePool(l.run.Plan().Tasks[c.Task].Spec)
 	result := resultOf(o)
 	if warning := l.askRetryIf(c.Unit(), &result); warning != "" {

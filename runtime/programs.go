@@ -24,6 +24,7 @@ type taskPrograms struct {
 	env     []namedTemplate
 	with    []namedTemplate
 	workdir *expression.Template
+	kind    *kindPrograms
 	when    *expression.Program
 	retryIf *expression.Program
 	foreach *expression.Program
@@ -80,6 +81,8 @@ func (c *programCompiler) task(t *dsl.Task) taskPrograms {
 		for _, f := range t.With {
 			tp.with = append(tp.with, namedTemplate{f.Name.V, c.template(f.Value)})
 		}
+	default:
+		tp.kind = c.kind(t)
 	}
 	if t.Workdir.Set() {
 		tp.workdir = c.template(t.Workdir)
@@ -158,6 +161,9 @@ func (tp *taskPrograms) tasksNamed() []string {
 	}
 	if tp.workdir != nil {
 		refs = append(refs, tp.workdir.References()...)
+	}
+	if tp.kind != nil {
+		refs = append(refs, tp.kind.references()...)
 	}
 	for _, p := range []*expression.Program{tp.when, tp.retryIf, tp.foreach} {
 		if p != nil {

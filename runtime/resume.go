@@ -46,6 +46,9 @@ func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)
 		return err
 	}
 	defer done()
+	if e.carriesOut(ctx, id) {
+		return nil
+	}
 	r, err := e.takeUnfinished(ctx, id)
 	if err != nil {
 		return err
@@ -85,18 +88,18 @@ type adopter interface {
 	Adopt([]executor.Attempt) []executor.Adopted
 }
 
-// adopt looks for what has become of attempts that were under way. A wait for a
-// condition has no process and can be begun again at any time: nothing has become
-// of it. Whatever else has none was cut off with its engine.
+// adopt looks for what has become of attempts that were under way. What only
+// waits, for a condition or for another run, can go on at any time: nothing has
+// become of it. Whatever else has no process was cut off with its engine.
 func (e *Engine) adopt(l *live, cut []machine.StartAttempt) []executor.Adopted {
 	adopted := make([]executor.Adopted, len(cut))
 	var attempts []executor.Attempt
 	var places []int
 	for i, c := range cut {
-		switch l.run.Plan().Tasks[c.Task].Spec.Kind {
-		case dsl.KindWaitFor:
+		switch kind := l.run.Plan().Tasks[c.Task].Spec.Kind; {
+		case kind.Waits():
 			continue
-		case dsl.KindRun, dsl.KindCommand:
+		case kind == dsl.KindRun, kind == dsl.KindCommand:
 			attempts, places = append(attempts, l.traces(c)), append(places, i)
 		}
 		adopted[i].Ended = &executor.Outcome{ExitCode: -1, Interrupted: true}

@@ -209,6 +209,8 @@ type pendingTick struct {
 	run  store.Run
 	plan *dag.Plan // nil where it has no run
 	only []dag.Task
+
+	params []dsl.Field // as the schedule gives them
 }
 
 // fire makes the run of a tick, by the overlap rule of its workflow.
@@ -218,8 +220,9 @@ func (lp *loop) fire(file *reload.File, r *trigger.Rule, by store.Trigger, t tri
 	if len(r.Roots) > 0 {
 		p.only = file.Plan.Members(r.Roots...)
 	}
-	given := map[string]string{}
-	for _, f := range r.Params {
+	p.params = r.Params
+	given := map[string]string{} // evaluated only if the tick fires
+	for _, f := range p.params {
 		given[f.Name.V] = f.Value.V
 	}
 	p.run = lp.e.newRun(Request{Plan: file.Plan, Only: p.only, Params: given, Trigger: by, ScheduledFor: t.At}, now)
@@ -264,7 +267,11 @@ func (e *Engine) liveOf(p *pendingTick) (*live, error) {
 	if err := e.refusal(p.plan); err != nil {
 		return nil, err
 	}
-	params, err := checkParams(p.plan.Workflow, p.run.Params)
+	given, err := e.scheduleParams(p)
+	if err != nil {
+		return nil, err
+	}
+	params, err := checkParams(p.plan.Workflow, given)
 	if err != nil {
 		return nil, err
 	}

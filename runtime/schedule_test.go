@@ -173,7 +173,7 @@ func TestAReloadNeitherLosesNorDoublesATickNorMovesThePace(t *testing.T) {
 func TestATickOfAWorkflowThatCannotRunIsAFailedRunThatSaysWhy(t *testing.T) {
 	x := &script{}
 	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
-		load(ctx, t, e, "name: flow\nevery: 10m\ntasks:\n  a: {http: {url: http://localhost}}\n")
+		load(ctx, t, e, "name: flow\nevery: 10m\ntasks:\n  a: {workflow: {name: nobody}}\n")
 		time.Sleep(11 * time.Minute)
 		runs, err := e.Store.Runs(ctx, store.RunFilter{Limit: 10})
 		if err != nil || len(runs) != 1 || runs[0].State != machine.RunFailed || runs[0].Reason != machine.ReasonStartError ||

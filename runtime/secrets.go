@@ -16,7 +16,7 @@ func readSecrets(wf *dsl.Workflow, env *environment, engine []string) (map[strin
 	values := make(map[string]string, len(wf.Secrets))
 	var errs []error
 	for _, s := range wf.Secrets {
-		value, at, err := readSecret(s, env, engine)
+		value, at, err := readSecret(wf, s, env, engine)
 		if err == nil && strings.ContainsRune(value, 0) {
 			err = errors.New("it holds a NUL character, which no variable can")
 		}
@@ -29,7 +29,7 @@ func readSecrets(wf *dsl.Workflow, env *environment, engine []string) (map[strin
 	return values, errors.Join(errs...)
 }
 
-func readSecret(s dsl.Secret, env *environment, engine []string) (string, dsl.Pos, error) {
+func readSecret(wf *dsl.Workflow, s dsl.Secret, env *environment, engine []string) (string, dsl.Pos, error) {
 	if s.Env.Set() {
 		for _, v := range engine {
 			if value, ok := strings.CutPrefix(v, s.Env.V+"="); ok {
@@ -38,7 +38,11 @@ func readSecret(s dsl.Secret, env *environment, engine []string) (string, dsl.Po
 		}
 		return "", s.Env.Pos, fmt.Errorf("the variable %s is not set where ax runs", s.Env.V)
 	}
-	text, err := os.ReadFile(env.path(s.File.V))
+	path, err := startText(wf, s.File, &env.values, "params", "run", "env")
+	if err != nil {
+		return "", s.File.Pos, err
+	}
+	text, err := os.ReadFile(env.path(path))
 	if err != nil {
 		return "", s.File.Pos, err
 	}

@@ -43,11 +43,13 @@ var bugs = []bug{
 	{"an attempt is tried again beside what is left of it", "attempts.go", "res.NoRetry || len(res.Left) > 0", "res.NoRetry"},
 	{"an interrupted attempt runs again beside what is left of it", "attempts.go", "len(s.left) > 0 || s.cutOff", "s.cutOff"},
 	{"recovery: fail is ignored", "attempts.go", "Recovery.V == dsl.RecoveryFail ||", "Recovery.V == 99 ||"},
-	{"a slot is not given back", "attempts.go", "\tr.running--\n", ""},
-	{"max_parallel is exceeded by one", "attempts.go", "if r.maxParallel > 0 && r.running >= r.maxParallel", "if r.maxParallel > 0 && r.running > r.maxParallel"},
+	{"a slot is not given back", "attempts.go", "\tr.tally(u.Task, -1)\n", ""},
+	{"max_parallel is exceeded by one", "waits.go", "r.running < r.maxParallel", "r.running <= r.maxParallel"},
+	{"what only waits takes a slot", "waits.go", "if !r.spec(t).Kind.Waits() {\n\t\tr.running", "if true {\n\t\tr.running"},
+	{"what only waits waits for a slot", "waits.go", "!slots && !waits", "!slots && (waits || !waits)"},
 	{"the lowest priority comes first", "ready.go", "return a.priority > b.priority", "return a.priority < b.priority"},
 	{"a retry keeps its old place in the queue", "attempts.go", "s.queued(e.unit) && s.readySeq == e.seq", "s.queued(e.unit)"},
-	{"a full pool is not passed over", "ready.go", "full != nil && full(p.pool)", "full == nil && full(p.pool)"},
+	{"a full pool is not passed over", "waits.go", "full != nil && full(pool)", "full == nil && full(pool)"},
 	{"linear pauses do not grow", "retry.go", "pause = delay * time.Duration(n)", "pause = delay"},
 
 	// Stopping and starting again.

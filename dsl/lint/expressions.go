@@ -76,6 +76,7 @@ func (p *pass) bare(v dsl.Value[string], want expression.Want, scope func() *exp
 // workflowExpressions checks the expressions outside of tasks. What is read
 // when a run starts can use its parameters, but no task.
 func (p *pass) workflowExpressions() {
+	p.fixedInWorkflow()
 	start := func() *expression.Scope { return p.scopeOf().Only("params", "run", "env") }
 	for _, v := range p.wf.Env {
 		p.text(v.Value, p.scopeOf)
@@ -103,6 +104,7 @@ func (p *pass) taskExpressions(i int) {
 	t := &p.wf.Tasks[i]
 	each := t.Foreach != nil || t.Unread("foreach")
 	scope := p.lazily(i, each, false)
+	p.fixedInTask(t)
 	p.bare(t.When, expression.WantBool, scope)
 	if t.Retry != nil {
 		p.bare(t.Retry.If, expression.WantBool, p.lazily(i, each, true))
@@ -128,6 +130,7 @@ func (p *pass) taskExpressions(i int) {
 	if w := t.WaitFor; w != nil {
 		p.text(w.File, scope)
 		p.text(w.Until, scope)
+		p.moment(w.Until)
 		p.sql(w.SQL, scope)
 		p.http(w.HTTP, scope)
 	}
@@ -147,8 +150,9 @@ func (p *pass) fields(list []dsl.Field, scope func() *expression.Scope) {
 
 func (p *pass) sql(s *dsl.SQL, scope func() *expression.Scope) {
 	if s != nil {
-		p.texts([]dsl.Value[string]{s.DB, s.Query, s.File, s.Save}, scope)
+		p.texts([]dsl.Value[string]{s.DB, s.File, s.Save}, scope)
 		p.fields(s.Params, scope)
+		p.query(s, scope)
 	}
 }
 

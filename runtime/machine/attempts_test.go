@@ -254,6 +254,22 @@ b ok -> b succeeded, c running
 pool db is free
 c ok -> a running, c succeeded
 `},
+		{"what only waits takes no slot and needs none", `
+max_parallel: 1
+tasks:
+  w: {wait_for: {until: "08:00"}, priority: 1}
+  a: {}
+  b: {}
+  v: {wait_for: {until: "08:00"}, depends_on: w}
+  c: {workflow: {name: other}, pool: db}
+`, `
+pool db is full
+start -> w running, a running, b ready, c ready
+w ok -> w succeeded, v running
+pool db is free
+v ok -> v succeeded, c running
+a ok -> a succeeded, b running
+`},
 		{"busy: skip skips the task instead of waiting", `
 tasks:
   a: {pool: {name: db, busy: skip}}

@@ -51,6 +51,7 @@ var taskLine = regexp.MustCompile(`(?m)^(\s+\w+: \{)`)
 func planOf(t testing.TB, workflow string) *dag.Plan {
 	t.Helper()
 	text := taskLine.ReplaceAllString(workflow, "${1}run: x, ")
+	text = strings.NewReplacer("run: x, wait_for:", "wait_for:", "run: x, workflow:", "workflow:").Replace(text)
 	wf, ds := dsl.Parse("w.yaml", []byte(text))
 	if ds.Errors() {
 		t.Fatalf("%v in\n%s", ds, text)
