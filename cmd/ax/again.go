@@ -156,6 +156,7 @@ func (g *globals) goOn(ctx context.Context, prefix string, maxParallel int, asJS
 	}
 	return g.withEngine(func(e *runtime.Engine, st store.Store) error {
 		e.MaxParallel = maxParallel
+		e.Workflows = g.childrenOf(run.File)
 		replayed, err := runtime.Replay(ctx, st, run)
 		if err != nil {
 			return exit{exitFailed, err}

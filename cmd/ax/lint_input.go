@@ -133,20 +133,27 @@ func readFile(name string) ([]byte, error) {
 // readLimited reads no more than is needed to see that a file is too large.
 func readLimited(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, dsl.MaxSize+1)) }
 
-// others gives the workflow files of a folder: of the workflows folder those of
-// its subfolders as well. It is for names that the checked files do not have.
-func (in *lintInput) others(folder string) []*lint.File {
-	var names []string
+// listed lists the workflow files of a folder: of the workflows folder those of
+// its subfolders as well.
+func (in *lintInput) listed(folder string) []string {
 	if folder == in.workflows {
-		names, _ = reload.Files(folder) // what cannot be read has no names
-	} else {
-		entries, _ := os.ReadDir(folder)
-		for _, e := range entries {
-			if !e.IsDir() && reload.IsWorkflowFile(e.Name()) {
-				names = append(names, filepath.Join(folder, e.Name()))
-			}
+		names, _ := reload.Files(folder) // what cannot be read has no names
+		return names
+	}
+	var names []string
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		if !e.IsDir() && reload.IsWorkflowFile(e.Name()) {
+			names = append(names, filepath.Join(folder, e.Name()))
 		}
 	}
+	return names
+}
+
+// others gives the workflow files of a folder. It is for names that the checked
+// files do not have.
+func (in *lintInput) others(folder string) []*lint.File {
+	names := in.listed(folder)
 	checked := map[string]bool{}
 	for _, f := range in.files {
 		checked[absolute(f.name)] = true

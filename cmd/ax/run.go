@@ -98,6 +98,7 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 	}
 	return g.withEngine(func(e *runtime.Engine, _ store.Store) error {
 		e.MaxParallel, e.Zone = o.maxParallel, zone
+		e.Workflows = g.childrenOf(plan.Workflow.Source.File)
 		return g.runToEnd(ctx, e, plan, o.json, func(ctx context.Context) (store.Run, error) { return e.Start(ctx, q) })
 	})
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/executor"
@@ -140,6 +143,7 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		}
 		e.Log = slog.New(slog.NewTextHandler(g.stderr, nil))
 		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, keep: keep, lock: lock}
+		e.Workflows = sv.workflow
 		return sv.run(ctx)
 	})
 }
@@ -263,6 +267,19 @@ func (s *serving) succeed(ctx context.Context) error {
 		return err
 	}
 	return s.e.Tidy(ctx)
+}
+
+// workflow gives the plan of a workflow by its name. Before the first look at
+// the folder, while what a dead engine left is gone on with, it looks there.
+func (s *serving) workflow(name string) (*dag.Plan, error) {
+	c := s.catalog.Load()
+	if c == nil {
+		return s.g.childrenOf(filepath.Join(s.g.workflows, "any.yaml"))(name)
+	}
+	if f := c.Workflows[name]; f != nil {
+		return f.Plan, nil
+	}
+	return nil, fmt.Errorf("there is no workflow %q%s", name, namesHint(name, slices.Sorted(maps.Keys(c.Workflows))))
 }
 
 // watch keeps the engine's workflows those of the folder. ready is closed once

@@ -91,7 +91,7 @@ func TestHTTPRequests(t *testing.T) {
 				c.h.URL = s.URL + c.h.URL
 			}
 			a := newAttempt(t, c.h)
-			a.Filter = newMask
+			a.Filter = newLineMask
 			a.Env = append(a.Env, "AX_IDEMPOTENCY_KEY=run/task", "TRACEPARENT=00-trace")
 			o := execute(a)
 			if c.fails != "" {

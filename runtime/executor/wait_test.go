@@ -83,7 +83,7 @@ func TestWaitingForAnAnswerTellsWhatIsInTheWay(t *testing.T) {
 	}))
 	defer s.Close()
 	a := newAttempt(t, Wait{HTTP: &HTTP{URL: s.URL}, Poll: time.Millisecond})
-	a.Filter = newMask
+	a.Filter = newLineMask
 	if o := execute(a); o.ExitCode != 0 || o.Outputs["status"] != "200" || o.Outputs["body"] != "the ******" {
 		t.Errorf("%+v", o)
 	}
