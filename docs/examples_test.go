@@ -6,10 +6,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -294,7 +297,15 @@ func carriedOut(t *testing.T, b *block, c *command) (*runtime.Engine, store.Run,
 	t.Helper()
 	q := request(t, b, c)
 	env := slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere"}, c.env)
+	env = append(env, "HTTP_PROXY="+example(t))
 	e := &runtime.Engine{Store: &store.Memory{}, Data: t.TempDir(), Env: env, Zone: time.UTC}
+	e.Workflows = func(name string) (*dag.Plan, error) {
+		f, err := reload.Load(filepath.Join(filepath.Dir(q.Plan.Workflow.Source.File), name+".yaml"))
+		if err != nil {
+			return nil, err
+		}
+		return f.Plan, nil
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- e.Serve(ctx) }()
@@ -381,8 +392,11 @@ func ended(t *testing.T, e *runtime.Engine, run store.Run) string {
 		}
 	}
 	fmt.Fprintf(&out, "%-*s  %s\n", width, "run", ending(rep.State, rep.Reason, run.Error, 1))
-	return trimmed(withoutFolder(out.String(), run.File))
+	return trimmed(childID.ReplaceAllString(withoutFolder(out.String(), run.File), "06h2kxv1m8qwzr5c3dg0"))
 }
+
+// childID finds the ids of child runs, which are others each time.
+var childID = regexp.MustCompile(`\b0[0-9a-z]{19}\b`)
 
 // withoutFolder leaves the folder out that a file lies in, which is another one
 // each time.
@@ -412,4 +426,23 @@ func sortedKeys(m map[string]string) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// example is a proxy that stands for api.example.com.
+func example(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method + " " + r.URL.String() {
+		case "GET http://api.example.com/orders/3":
+			fmt.Fprint(w, `{"id": 3, "state": "paid"}`)
+		case "POST http://api.example.com/reports":
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, "stored")
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, "there is nothing here")
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }

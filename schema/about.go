@@ -44,14 +44,14 @@ var about = map[string]map[string]string{
 	},
 	`"sql"`: {
 		"db":     "The database: sqlite:PATH or postgres://USER@HOST/NAME.",
-		"query":  "The statement or script.",
+		"query":  "The statement or script. An expression in it is a value that is bound.",
 		"file":   "The path of a file with the statement or script.",
-		"params": "Values for the parameters of the statement.",
+		"params": "Values of :name in the statements. They are bound, never part of the text.",
 		"save":   "The file that the rows are written to: .csv or .json.",
 	},
 	`"http"`: {
 		"url":     "The address, http:// or https://.",
-		"method":  "The method, such as GET or POST.",
+		"method":  "The method. Default: GET, or POST with a body.",
 		"headers": "Header fields of the request.",
 		"body":    "The body of the request.",
 		"expect":  "The status codes that succeed. Default: 200 to 299.",
@@ -62,11 +62,11 @@ var about = map[string]map[string]string{
 		"params": "Its parameters.",
 	},
 	`"wait_for"`: {
-		"file":  "Wait until this file is there.",
+		"file":  "Wait until this file, or one that fits this pattern, is there.",
 		"http":  "Wait until this request succeeds.",
-		"sql":   "Wait until what this query asks for is there.",
-		"until": "Wait until this time: a time of day or an instant, or an expression.",
-		"poll":  "How often the condition is looked at.",
+		"sql":   "Wait until this query gives a row that begins with something true.",
+		"until": "Wait until this time: 08:30, 2026-01-31, 2026-01-31 08:30, or RFC 3339.",
+		"poll":  "The pause between two looks. Default: 30s.",
 	},
 	`an entry of "cron"`: {
 		"cron":     "Five fields, such as \"30 2 * * *\", or @hourly to @yearly.",
