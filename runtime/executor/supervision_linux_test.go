@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -288,6 +289,17 @@ func TestASupervisorOutlivesSignalsAndTellsTheEndOfTheSystem(t *testing.T) {
 	o.Settled()
 }
 
+// stopped tells whether all threads of a process are.
+func stopped(pid int) bool {
+	for _, thread := range threads(pid) {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", pid, thread))
+		if err != nil || !strings.Contains(string(status), "State:\tT") {
+			return false
+		}
+	}
+	return true
+}
+
 // A supervisor that hangs could go on later with what was begun again meanwhile.
 func TestASupervisorThatDoesNotAnswerIsKilledBeforeItsTasksRunAgain(t *testing.T) {
 	folder := t.TempDir()
@@ -302,6 +314,7 @@ func TestASupervisorThatDoesNotAnswerIsKilledBeforeItsTasksRunAgain(t *testing.T
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the supervisor hangs", func() bool { return stopped(pid) })
 	s.Close()
 	next := Executor{Supervision: &Supervision{Folder: folder, patience: 200 * time.Millisecond}}
 	became := next.Adopt([]Attempt{a})[0]
