@@ -253,11 +253,11 @@ func (e *Engine) newRun(q Request, now time.Time) store.Run {
 	if q.Priority != nil {
 		run.Priority = *q.Priority
 	}
-	run.Turn = turn(now, run.Priority)
+	run.Turn = machine.Turn(now, run.Priority)
 	if q.NotBefore.After(now) {
 		run.State, run.Owner = machine.RunScheduled, ""
 		run.NotBefore = timestamp(q.NotBefore)
-		run.Turn = turn(run.NotBefore, run.Priority)
+		run.Turn = machine.Turn(run.NotBefore, run.Priority)
 	}
 	for _, t := range q.Only {
 		run.Only = append(run.Only, q.Plan.Tasks[t].ID)

@@ -35,7 +35,8 @@ type loop struct {
 	followers map[string][]*reload.File // workflows that are started after another, by its name
 	catalog   *reload.Catalog           // what is loaded; nil for nothing yet
 	followed  time.Time                 // when ends of other processes' runs were last looked for
-	hungry    []*live                   // may have a task to start, in the order of their turns
+	woken     []*live                   // may have something to start: asked when slots are granted
+	turns     turns                     // have something to start
 	restless  []*live                   // changed, and may have a task that does not wait for its pool
 	free      int                       // slots
 	pools     *pools
@@ -70,7 +71,10 @@ type live struct {
 	attempts []store.Attempt
 	touched  bool
 	dropped  bool // ended before it started: the record says it all
-	hungry   bool
+	woken    bool
+	place    int          // in the turns, from 1; 0 for none
+	next     machine.Unit // what it would start, while it has a place
+	turn     time.Time
 	restless bool
 	active   map[machine.Unit]*attempt
 }
@@ -269,54 +273,9 @@ func (lp *loop) touch(l *live) {
 	}
 }
 
-// wake has a run asked for a task to start.
-func (lp *loop) wake(l *live) {
-	if !l.hungry {
-		l.hungry = true
-		lp.hungry = append(lp.hungry, l)
-	}
-}
-
 func (lp *loop) fail(err error) {
 	if lp.err == nil {
 		lp.err = err
-	}
-}
-
-// grant gives free slots to ready tasks, and skips those that do not want to
-// wait for their pool.
-func (lp *loop) grant() {
-	for again := true; again; again = lp.skipBusy() {
-		lp.startWaits()
-		lp.grantSlots()
-	}
-}
-
-// grantSlots gives each free slot to the run of the highest priority, in turn
-// among equals.
-func (lp *loop) grantSlots() {
-	for lp.free > 0 && lp.ctx.Err() == nil {
-		next, unit := -1, machine.Unit{}
-		keep := lp.hungry[:0]
-		for _, l := range lp.hungry {
-			u, ok := l.run.Startable(lp.pools.full)
-			if !ok {
-				l.hungry = false
-				continue
-			}
-			keep = append(keep, l)
-			if next < 0 || l.rec.Priority > keep[next].rec.Priority {
-				next, unit = len(keep)-1, u
-			}
-		}
-		clear(lp.hungry[len(keep):])
-		lp.hungry = keep
-		if next < 0 {
-			return
-		}
-		l := lp.hungry[next]
-		lp.hungry = append(append(lp.hungry[:next], lp.hungry[next+1:]...), l)
-		lp.startAttempt(l, unit)
 	}
 }
 

@@ -18,16 +18,6 @@ import (
 
 const cancelledBeforeStart = "cancelled on request before it started"
 
-// ageStep is how long a run or a task has to wait until it stands as high as a
-// new one of the next priority, so that nothing starves.
-const ageStep = time.Minute
-
-// turn gives the place of what waits since some time among others: the earlier
-// goes first. A step of priority counts like ageStep of waiting.
-func turn(since time.Time, priority int) time.Time {
-	return since.Add(-time.Duration(priority) * ageStep)
-}
-
 // keepWaiting is how many of the queued runs of one workflow the loop holds.
 const keepWaiting = 64
 

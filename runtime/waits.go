@@ -32,7 +32,7 @@ func (lp *loop) startWaits() {
 	if lp.ctx.Err() != nil {
 		return
 	}
-	for _, l := range lp.hungry {
+	for _, l := range lp.woken {
 		for u, ok := l.run.StartableWaits(lp.pools.full); ok; u, ok = l.run.StartableWaits(lp.pools.full) {
 			lp.startAttempt(l, u)
 		}

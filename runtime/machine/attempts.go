@@ -14,7 +14,8 @@ import (
 // its task first.
 func (r *Run) makeReady(u Unit) {
 	s := r.work(u)
-	s.state, s.readySeq = Ready, r.ready.next()
+	s.state = Ready
+	s.readySeq, s.readyAt = r.ready.next(r.at)
 	r.touch(u)
 	if u.Instance == 0 {
 		r.queueUp(u)
@@ -27,7 +28,8 @@ func (r *Run) makeReady(u Unit) {
 }
 
 func (r *Run) queueUp(u Unit) {
-	r.ready.push(readyUnit{u, r.priority(u.Task), r.work(u).readySeq}, queueOf(r.spec(u.Task)))
+	s := r.work(u)
+	r.ready.push(readyUnit{u, Turn(s.readyAt, r.priority(u.Task)), s.readySeq}, queueOf(r.spec(u.Task)))
 }
 
 func (r *Run) priority(t dag.Task) int {

@@ -188,7 +188,7 @@ func (r *Run) queue() []readyUnit {
 		}
 	}
 	slices.SortFunc(all, func(a, b readyUnit) int {
-		return cmp.Or(b.priority-a.priority, a.seq-b.seq)
+		return cmp.Or(a.turn.Compare(b.turn), a.seq-b.seq)
 	})
 	return all
 }

@@ -12,10 +12,11 @@ import (
 // the plan, and has no counters: after every event it asks of every task anew
 // what follows from those that have ended. The machine must always agree.
 type model struct {
-	wf  *dsl.Workflow
-	id  string
-	now time.Time
-	nth int // events so far
+	wf        *dsl.Workflow
+	id        string
+	now       time.Time
+	lastReady time.Time
+	nth       int // events so far
 
 	turns int // how often something became ready
 
@@ -47,8 +48,9 @@ type modelTask struct {
 	cutOff  int    // in a row
 	stop    Reason // why its attempt is being ended
 	readyIn int    // the event that made it ready
-	turn    int    // its place among all that became ready
-	endedIn int    // and the one that ended it
+	readyAt time.Time
+	turn    int // its place among all that became ready
+	endedIn int // and the one that ended it
 
 	attemptAt, retryAt, endedAt time.Time
 }
@@ -252,7 +254,10 @@ func (m *model) decide() {
 func (m *model) ready(u Unit) {
 	t := m.at(u)
 	m.turns++
-	t.state, t.readyIn, t.turn = Ready, m.nth, m.turns
+	if m.now.After(m.lastReady) {
+		m.lastReady = m.now
+	}
+	t.state, t.readyIn, t.readyAt, t.turn = Ready, m.nth, m.lastReady, m.turns
 }
 
 // end ends a task, with those of its instances that have not ended.

@@ -1,11 +1,14 @@
 package machine
 
+import "time"
+
 // readyQueue holds the ready units by pool, since a pool that is full must not
 // hide those of others. An entry that has been used or overtaken stays in it
 // until it comes up, and is known by its number then.
 type readyQueue struct {
-	pools []poolQueue // few, by order of appearance
-	seq   int
+	pools  []poolQueue // few, by order of appearance
+	seq    int
+	latest time.Time
 }
 
 type poolQueue struct {
@@ -14,23 +17,37 @@ type poolQueue struct {
 }
 
 type readyUnit struct {
-	unit     Unit
-	priority int
-	seq      int
+	unit Unit
+	turn time.Time
+	seq  int
 }
 
 func (a readyUnit) before(b readyUnit) bool {
-	if a.priority != b.priority {
-		return a.priority > b.priority
+	if !a.turn.Equal(b.turn) {
+		return a.turn.Before(b.turn)
 	}
 	return a.seq < b.seq
 }
 
-// next gives the number of the next entry, from 1. An entry may be pushed later
-// than others with a higher number.
-func (q *readyQueue) next() int {
+// AgeStep is how long what waits has to wait until it stands as high as a new
+// one of the next priority, so that nothing starves.
+const AgeStep = time.Minute
+
+// Turn gives the place of what has been waiting since some time among others:
+// the earlier goes first. A step of priority counts like AgeStep of waiting.
+func Turn(since time.Time, priority int) time.Time {
+	return since.Add(-time.Duration(priority) * AgeStep)
+}
+
+// next gives the number of the next entry, from 1, and since when it waits: what
+// gets ready later has not waited longer, even if the clock was set back. An
+// entry may be pushed later than others with a higher number.
+func (q *readyQueue) next(now time.Time) (seq int, since time.Time) {
 	q.seq++
-	return q.seq
+	if now.After(q.latest) {
+		q.latest = now
+	}
+	return q.seq, q.latest
 }
 
 func (q *readyQueue) push(e readyUnit, pool string) {

@@ -77,7 +77,8 @@ type work struct {
 	state  TaskState
 	reason Reason
 
-	readySeq int    // its valid entry in the ready queue
+	readySeq int // its valid entry in the ready queue
+	readyAt  time.Time
 	placed   bool   // of an instance: it has one of the places of the foreach's max_parallel
 	attempt  int    // number of the last attempt; of a foreach, how many its instances had
 	tries    int    // attempts charged to retry.max

@@ -64,6 +64,9 @@ func (r *Run) View(u Unit) TaskView {
 	return v
 }
 
+// ReadySince gives since when a unit that is ready has been waiting for a slot.
+func (r *Run) ReadySince(u Unit) time.Time { return r.work(u).readyAt }
+
 // ID gives the run's id.
 func (r *Run) ID() string { return r.id }
 

@@ -183,7 +183,9 @@ func (w *world) before(a, b Unit) bool {
 	if a.Task == b.Task {
 		return x.turn < y.turn
 	}
-	return p > q || p == q && x.readyIn < y.readyIn
+	// A step of priority is worth a minute of waiting.
+	since, other := x.readyAt.Add(time.Duration(9-p)*time.Minute), y.readyAt.Add(time.Duration(9-q)*time.Minute)
+	return since.Before(other) || since.Equal(other) && x.readyIn < y.readyIn
 }
 
 // trouble is what may come at any time.

@@ -82,7 +82,7 @@ func TestARunIsDelayedByTheAPI(t *testing.T) {
 		code int
 		body string
 	}{
-		{201, `{"delay": "1h"}`}, {201, `{"delay": 3600}`}, {201, `{"delay": 0.001}`}, {201, `{"at": "` + at + `"}`}, {201, `{"priority": 9, "delay": "2d"}`},
+		{201, `{"delay": "1h"}`}, {201, `{"delay": 3600}`}, {201, `{"delay": 3600.5}`}, {201, `{"at": "` + at + `"}`}, {201, `{"priority": 9, "delay": "2d"}`},
 		{422, `{"delay": "soon"}`}, {422, `{"delay": true}`}, {422, `{"delay": -1}`}, {422, `{"at": "soon"}`}, {422, `{"priority": 10}`},
 		{422, `{"delay": "1h", "at": "` + at + `"}`},
 	} {
@@ -90,7 +90,7 @@ func TestARunIsDelayedByTheAPI(t *testing.T) {
 	}
 	var list struct{ Items []runtime.Report }
 	c.want(200, "GET", "/api/v1/runs?state=scheduled", "", &list)
-	if len(list.Items) != 4 || list.Items[0].NotBefore == nil || list.Items[1].NotBefore.Format(time.RFC3339) != at {
+	if len(list.Items) != 5 || list.Items[0].NotBefore == nil || list.Items[1].NotBefore.Format(time.RFC3339) != at {
 		t.Errorf("the delayed runs are %+v", list.Items)
 	}
 	id := list.Items[0].ID

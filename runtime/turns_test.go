@@ -1,0 +1,65 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime"
+)
+
+func TestWaitingRaisesPrioritySoThatNothingStarves(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"low": time.Second}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		high := func(i int) {
+			id := fmt.Sprintf("high%d", i)
+			x.mu.Lock()
+			x.took[id] = time.Minute
+			x.mu.Unlock()
+			start(ctx, t, e, runtime.Request{Plan: plan(t, fmt.Sprintf("name: w%d\npriority: 9\ntasks:\n  %s: {run: x, pool: one}\n", i, id))})
+		}
+		high(0)
+		time.Sleep(time.Second)
+		start(ctx, t, e, runtime.Request{Plan: plan(t, "name: flow\npriority: 0\ntasks:\n  low: {run: x, pool: one}\n")})
+		for i := 1; i < 20; i++ { // there is always one of a higher priority
+			high(i)
+			time.Sleep(time.Minute)
+		}
+		for _, note := range x.noted() {
+			if strings.HasSuffix(note, " low#1 start") {
+				// The others have waited for almost two minutes themselves.
+				if note != "11m0s low#1 start" {
+					t.Errorf("of priority 0 beside 9 it started at %q, want after nine minutes and two", note)
+				}
+				return
+			}
+		}
+		t.Error("of priority 0 beside 9 it never started")
+	})
+}
+
+func TestTwoRunsShareTheSlotsOfAPool(t *testing.T) {
+	x := &script{took: map[string]time.Duration{}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		text := func(name string) string {
+			all := "name: " + name + "\ntasks:\n"
+			for i := range 20 {
+				all += fmt.Sprintf("  %s%d: {run: x, pool: {name: four, slots: 4}}\n", name, i)
+				x.took[fmt.Sprintf("%s%d", name, i)] = time.Minute
+			}
+			return all
+		}
+		p, q := plan(t, text("p")), plan(t, text("q"))
+		start(ctx, t, e, runtime.Request{Plan: p})
+		time.Sleep(time.Second)
+		start(ctx, t, e, runtime.Request{Plan: q})
+		time.Sleep(3 * time.Minute)
+		first := slices.IndexFunc(x.noted(), func(n string) bool { return strings.Contains(n, "q0#1 start") })
+		if first < 0 || first > 10 {
+			t.Errorf("of two runs with twenty tasks each the second had its first turn at %d of %q", first, x.noted())
+		}
+	})
+}
