@@ -22,40 +22,39 @@ type plans struct {
 }
 
 // Replay builds a run again from its stored events, with the text of the
-// workflow that it was started with. The machine forgets nothing, so that the
-// result can explain what happened.
+// workflow that it was started with, and of those that it was retried in. The
+// machine forgets nothing, so that the result can explain what happened.
 func Replay(ctx context.Context, s store.Store, run store.Run) (*machine.Run, error) {
-	plan, err := storedPlan(ctx, s, run)
-	if err != nil {
-		return nil, err
-	}
-	return replay(ctx, s, run, plan)
+	return replay(ctx, s, run, func(version string) (*dag.Plan, error) { return storedPlan(ctx, s, run, version) })
 }
 
 // replay is Replay with the plans that the engine has seen.
 func (e *Engine) replay(ctx context.Context, run store.Run) (*machine.Run, error) {
-	key := run.Version + " " + run.File
-	e.plans.mu.Lock()
-	plan := e.plans.kept[key]
-	e.plans.mu.Unlock()
-	if plan == nil {
-		var err error
-		if plan, err = storedPlan(ctx, e.Store, run); err != nil {
+	return replay(ctx, e.Store, run, func(version string) (*dag.Plan, error) {
+		key := version + " " + run.File
+		e.plans.mu.Lock()
+		plan := e.plans.kept[key]
+		e.plans.mu.Unlock()
+		if plan != nil {
+			return plan, nil
+		}
+		plan, err := storedPlan(ctx, e.Store, run, version)
+		if err != nil {
 			return nil, err
 		}
 		e.plans.mu.Lock()
+		defer e.plans.mu.Unlock()
 		if len(e.plans.kept) >= maxPlans || e.plans.kept == nil {
 			e.plans.kept = map[string]*dag.Plan{}
 		}
 		e.plans.kept[key] = plan
-		e.plans.mu.Unlock()
-	}
-	return replay(ctx, e.Store, run, plan)
+		return plan, nil
+	})
 }
 
-// storedPlan compiles the version of the file that a run was started with.
-func storedPlan(ctx context.Context, s store.Store, run store.Run) (*dag.Plan, error) {
-	version, err := s.Version(ctx, run.Version)
+// storedPlan compiles a version of the file that a run was started from.
+func storedPlan(ctx context.Context, s store.Store, run store.Run, hash string) (*dag.Plan, error) {
+	version, err := s.Version(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +65,44 @@ func storedPlan(ctx context.Context, s store.Store, run store.Run) (*dag.Plan, e
 	return file.Plan, nil
 }
 
-func replay(ctx context.Context, s store.Store, run store.Run, plan *dag.Plan) (*machine.Run, error) {
+func replay(ctx context.Context, s store.Store, run store.Run, planOf func(version string) (*dag.Plan, error)) (*machine.Run, error) {
+	stored, err := s.Events(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	first := run.Version
+	events := make([]machine.Event, len(stored))
+	for i := len(stored) - 1; i >= 0; i-- {
+		if events[i], err = machine.Decode(stored[i].Data); err != nil {
+			return nil, fmt.Errorf("run %s, event %d: %w", run.ID, stored[i].Seq, err)
+		}
+		if changed, ok := events[i].(machine.VersionChanged); ok {
+			first = changed.From
+		}
+	}
+	plan, err := planOf(first)
+	if err != nil {
+		return nil, err
+	}
+	r, err := begun(run, plan)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range events {
+		if changed, ok := e.(machine.VersionChanged); ok {
+			if plan, err = planOf(changed.To); err != nil {
+				return nil, err
+			}
+			r = r.Rebase(plan)
+		} else if _, err := r.Apply(e); err != nil {
+			return nil, fmt.Errorf("event %d: %w", i+1, err)
+		}
+	}
+	return r, nil
+}
+
+// begun gives a run as it was before its first event.
+func begun(run store.Run, plan *dag.Plan) (*machine.Run, error) {
 	var only []dag.Task
 	for _, id := range run.Only {
 		t, ok := plan.Task(id)
@@ -75,19 +111,5 @@ func replay(ctx context.Context, s store.Store, run store.Run, plan *dag.Plan) (
 		}
 		only = append(only, t)
 	}
-	events, err := s.Events(ctx, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	r := machine.New(run.ID, plan, only)
-	for _, stored := range events {
-		e, err := machine.Decode(stored.Data)
-		if err != nil {
-			return nil, fmt.Errorf("run %s, event %d: %w", run.ID, stored.Seq, err)
-		}
-		if _, err := r.Apply(e); err != nil {
-			return nil, fmt.Errorf("event %d: %w", stored.Seq, err)
-		}
-	}
-	return r, nil
+	return machine.New(run.ID, plan, only), nil
 }

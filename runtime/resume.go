@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
@@ -161,6 +162,11 @@ func (l *live) endOf(c machine.StartAttempt, o *executor.Outcome, now time.Time)
 // id and the version of the file that it began with, and attempts are counted
 // on.
 func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
+	return e.retry(ctx, id, tasks, nil)
+}
+
+// retry is Retry; where latest is given the run goes on in that plan.
+func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *dag.Plan) error {
 	done, err := e.take(ctx)
 	if err != nil {
 		return err
@@ -168,6 +174,11 @@ func (e *Engine) Retry(ctx context.Context, id string, tasks []string) error {
 	defer done()
 	again := machine.RunRetried{}
 	l, err := e.takeOver(ctx, id, func(l *live) error {
+		if latest != nil && l.rec.State.Final() && !l.run.StartedAt().IsZero() {
+			if err := e.rebase(ctx, l, latest); err != nil {
+				return err
+			}
+		}
 		for _, name := range tasks {
 			u, ok := l.run.Named(name)
 			switch {
@@ -242,7 +253,7 @@ func (e *Engine) takeOver(ctx context.Context, id string, check func(*live) erro
 		return nil, err
 	}
 	taken := machine.TakenOver{By: e.Owner, At: timestamp(time.Now())}
-	if _, err := r.Apply(taken); err != nil {
+	if _, err := l.run.Apply(taken); err != nil {
 		return nil, err
 	}
 	data, err := machine.Encode(taken)
@@ -257,7 +268,7 @@ func (e *Engine) takeOver(ctx context.Context, id string, check func(*live) erro
 		return nil, fmt.Errorf("take over run %s: %w", id, err)
 	}
 	l.rec.Events++
-	r.TakeChanged()
+	l.run.TakeChanged()
 	return l, nil
 }
 

@@ -110,6 +110,11 @@ func (w *memoryWrite) batch(b *Batch) error {
 	if err := each(b.Append, w.append); err != nil {
 		return err
 	}
+	for _, id := range b.Restate {
+		if err := w.restate(id); err != nil {
+			return err
+		}
+	}
 	if err := each(b.Tasks, w.task); err != nil {
 		return err
 	}
@@ -237,6 +242,17 @@ func (w *memoryWrite) tick(t *Tick) error {
 		return fmt.Errorf("tick of %q at %s: %w: it is there already", t.Workflow, t.At.UTC().Format(time.RFC3339Nano), ErrConflict)
 	}
 	put(w, w.m.ticks, k, copyTick(*t))
+	return nil
+}
+
+func (w *memoryWrite) restate(id string) error {
+	r, err := w.of(id)
+	if err != nil {
+		return err
+	}
+	tasks, attempts := r.tasks, r.attempts
+	r.tasks, r.attempts = map[taskKey]Task{}, map[attemptKey]Attempt{}
+	w.undo = append(w.undo, func() { r.tasks, r.attempts = tasks, attempts })
 	return nil
 }
 

@@ -163,6 +163,7 @@ type Batch struct {
 	Create   []Run     // ErrConflict where the id, or the key of the workflow, is taken
 	Update   []Run     // by id; Workflow, Key and CreatedAt stay as they were created
 	Append   []Appended
+	Restate  []string  // ids of runs whose tasks and attempts go: they are told anew
 	Tasks    []Task    // inserted or replaced by run, index and instance
 	Attempts []Attempt // inserted or replaced by run, index, instance and number
 	Ticks    []Tick    // ErrConflict where the tick is there already
@@ -179,7 +180,7 @@ type Forgotten struct {
 
 // Empty tells whether there is nothing to write.
 func (b *Batch) Empty() bool {
-	return len(b.Versions)+len(b.Create)+len(b.Update)+len(b.Append)+len(b.Tasks)+len(b.Attempts)+len(b.Ticks)+
+	return len(b.Versions)+len(b.Create)+len(b.Update)+len(b.Append)+len(b.Restate)+len(b.Tasks)+len(b.Attempts)+len(b.Ticks)+
 		len(b.Remove)+len(b.Forget) == 0
 }
 

@@ -9,14 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
 )
 
 func retryCommand(g *globals) *cobra.Command {
 	var tasks []string
-	var asJSON bool
+	var asJSON, latest bool
 	var maxParallel int
 	cmd := &cobra.Command{
 		Use:   "retry RUN",
@@ -28,31 +30,54 @@ died goes on where it was cut off. The exit code is that of the run.`,
 		Example: "  ax retry 06h2\n  ax retry 06h2 --task load",
 		Args:    exactly("RUN"), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var plan *dag.Plan
 			again := func(ctx context.Context, e *runtime.Engine, run store.Run) error {
 				if !run.State.Final() {
 					return e.Resume(ctx, run.ID)
 				}
+				if latest {
+					return e.RetryLatest(ctx, run.ID, tasks, plan)
+				}
 				return e.Retry(ctx, run.ID, tasks)
 			}
 			if c, ok := g.client(); ok {
-				return g.retryServed(cmd.Context(), c, args[0], tasks, asJSON)
+				return g.retryServed(cmd.Context(), c, args[0], map[string]any{"tasks": tasks, "latest": latest}, asJSON)
 			}
-			return g.goOn(cmd.Context(), args[0], maxParallel, asJSON, again)
+			if latest {
+				run, err := g.runRecord(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if plan, err = g.latest(run); err != nil {
+					return err
+				}
+			}
+			return g.goOn(cmd.Context(), args[0], plan, maxParallel, asJSON, again)
 		},
 	}
 	cmd.Flags().StringSliceVar(&tasks, "task", nil, "only these tasks, or instances such as load[3], and what is downstream of them, separated by commas")
+	cmd.Flags().BoolVar(&latest, "latest", false, "in the latest version of the workflow, not in the one that the run began with")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the run as JSON at its end")
 	cmd.Flags().IntVar(&maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
 	return cmd
 }
 
+// latest gives the plan of a run's workflow as it is now: in the file that it
+// was run from, or wherever its workflow is now.
+func (g *globals) latest(run store.Run) (*dag.Plan, error) {
+	if file, err := reload.Load(run.File); err == nil && file.Plan != nil && file.Workflow.Name.V == run.Workflow {
+		return file.Plan, nil
+	}
+	return g.loadPlan(run.Workflow)
+}
+
 // retryServed has the serving ax run a run again, and waits for its end.
-func (g *globals) retryServed(ctx context.Context, c *client, prefix string, tasks []string, asJSON bool) error {
+func (g *globals) retryServed(ctx context.Context, c *client, prefix string, how map[string]any, asJSON bool) error {
 	run, err := g.runRecord(ctx, prefix)
 	if err != nil {
 		return err
 	}
-	if err := c.post(ctx, "/runs/"+run.ID+"/retry", map[string]any{"tasks": tasks}, nil); err != nil {
+	if err := c.post(ctx, "/runs/"+run.ID+"/retry", how, nil); err != nil {
 		return exitOf(err)
 	}
 	fmt.Fprintf(g.stderr, "ax: process %d carries it out\n", c.pid)
@@ -105,7 +130,7 @@ cancelled here.`,
 			if c, ok := g.client(); ok && run.Owner == "" {
 				return exitOf(c.post(ctx, "/runs/"+run.ID+"/cancel", struct{}{}, nil))
 			}
-			err = g.goOn(ctx, run.ID, 0, false, func(ctx context.Context, e *runtime.Engine, run store.Run) error {
+			err = g.goOn(ctx, run.ID, nil, 0, false, func(ctx context.Context, e *runtime.Engine, run store.Run) error {
 				return e.ResumeToCancel(ctx, run.ID, "ax cancel")
 			})
 			if end := (exit{}); errors.As(err, &end) && end.err == nil {
@@ -145,8 +170,8 @@ func (g *globals) runRecord(ctx context.Context, prefix string) (run store.Run, 
 }
 
 // goOn runs an engine in this process for a run that is in the store, until it
-// has ended.
-func (g *globals) goOn(ctx context.Context, prefix string, maxParallel int, asJSON bool, begin func(context.Context, *runtime.Engine, store.Run) error) error {
+// has ended. It goes on in a plan, or in that of its version where that is nil.
+func (g *globals) goOn(ctx context.Context, prefix string, plan *dag.Plan, maxParallel int, asJSON bool, begin func(context.Context, *runtime.Engine, store.Run) error) error {
 	if maxParallel < 0 {
 		return fmt.Errorf("--max-parallel %d: it is at least 1", maxParallel)
 	}
@@ -157,11 +182,14 @@ func (g *globals) goOn(ctx context.Context, prefix string, maxParallel int, asJS
 	return g.withEngine(func(e *runtime.Engine, st store.Store) error {
 		e.MaxParallel = maxParallel
 		e.Workflows = g.childrenOf(run.File)
-		replayed, err := runtime.Replay(ctx, st, run)
-		if err != nil {
-			return exit{exitFailed, err}
+		if plan == nil {
+			replayed, err := runtime.Replay(ctx, st, run)
+			if err != nil {
+				return exit{exitFailed, err}
+			}
+			plan = replayed.Plan()
 		}
-		return g.runToEnd(ctx, e, replayed.Plan(), asJSON, func(ctx context.Context) (store.Run, error) {
+		return g.runToEnd(ctx, e, plan, asJSON, func(ctx context.Context) (store.Run, error) {
 			return run, begin(ctx, e, run)
 		})
 	})

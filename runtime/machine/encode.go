@@ -25,6 +25,7 @@ const (
 	kindCancelRequested = "cancel-requested"
 	kindRunRetried      = "run-retried"
 	kindTakenOver       = "taken-over"
+	kindVersionChanged  = "version-changed"
 )
 
 // Encode gives the form in which an event is stored: one JSON object with the
@@ -70,6 +71,10 @@ func Encode(e Event) ([]byte, error) {
 		o.begin(kindRunRetried, e.At)
 		list(&o, "tasks", e.Tasks, func(o *object, t dag.Task) { *o = strconv.AppendInt(*o, int64(t), 10) })
 		list(&o, "instances", e.Instances, (*object).pair)
+	case VersionChanged:
+		o.begin(kindVersionChanged, e.At)
+		o.text("from", e.From)
+		o.text("to", e.To)
 	case TakenOver:
 		o.begin(kindTakenOver, e.At)
 		o.text("by", e.By)
@@ -203,6 +208,8 @@ type stored struct {
 	Holds     bool              `json:"holds"`
 	Error     string            `json:"error"`
 	By        string            `json:"by"`
+	From      string            `json:"from"`
+	To        string            `json:"to"`
 	Tasks     []dag.Task        `json:"tasks"`
 	Instances [][2]int32        `json:"instances"`
 	Items     []json.RawMessage `json:"items"`
@@ -283,6 +290,8 @@ func Decode(data []byte) (Event, error) {
 		e = RunRetried{s.Tasks, s.instances(), at}
 	case kindTakenOver:
 		e = TakenOver{s.By, at}
+	case kindVersionChanged:
+		e = VersionChanged{s.From, s.To, at}
 	case "":
 		return nil, fmt.Errorf("decode event: %q is missing", "kind")
 	default:

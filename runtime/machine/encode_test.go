@@ -42,6 +42,7 @@ var everyKind = []Event{
 	RunRetried{[]dag.Task{3, 0, 7}, nil, epoch},
 	RunRetried{At: epoch},
 	TakenOver{"06h2f", epoch},
+	VersionChanged{"c0ffee", "beef", epoch},
 	Expanded{Task: 3, Items: []string{`"a.csv"`, `7`, `{"name":"ключ","size":[1,2.5,null]}`}, At: epoch},
 	Expanded{Task: 3, Error: "no list", At: epoch},
 	Expanded{Task: 3, At: epoch},
@@ -89,7 +90,7 @@ func TestEveryKindOfEventIsInTheGoldenFile(t *testing.T) {
 	for _, e := range everyKind {
 		in[reflect.TypeOf(e)] = true
 	}
-	if len(in) != 12 {
+	if len(in) != 13 {
 		t.Errorf("%d kinds", len(in))
 	}
 	// Every field of every kind has a value that is not its zero somewhere.
@@ -161,7 +162,7 @@ func drawEvent(t *rapid.T) Event {
 	if chance(t, 2, "no instance") {
 		instance = 0
 	}
-	switch rapid.IntRange(0, 11).Draw(t, "kind") {
+	switch rapid.IntRange(0, 12).Draw(t, "kind") {
 	case 0:
 		return RunStarted{at}
 	case 1:
@@ -199,6 +200,8 @@ func drawEvent(t *rapid.T) Event {
 		return e
 	case 9:
 		return TakenOver{text.Draw(t, "by"), at}
+	case 12:
+		return VersionChanged{text.Draw(t, "from"), text.Draw(t, "to"), at}
 	}
 	return AttemptEnded{one, instance, n, drawAnyResult(t), at}
 }

@@ -102,7 +102,15 @@ type RunRetried struct {
 	At        time.Time
 }
 
+// VersionChanged says that an ended run is to go on in another version of its
+// workflow. It is not applied: see Run.Rebase.
+type VersionChanged struct {
+	From, To string // hashes of the versions
+	At       time.Time
+}
+
 func (e RunStarted) when() time.Time      { return e.At }
+func (e VersionChanged) when() time.Time  { return e.At }
 func (e Evaluated) when() time.Time       { return e.At }
 func (e Expanded) when() time.Time        { return e.At }
 func (e AttemptStarted) when() time.Time  { return e.At }

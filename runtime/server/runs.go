@@ -45,7 +45,8 @@ type idInput struct {
 type retryInput struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
-		Tasks []string `json:"tasks,omitempty" doc:"only these tasks and what is downstream of them"`
+		Tasks  []string `json:"tasks,omitempty" doc:"only these tasks and what is downstream of them"`
+		Latest bool     `json:"latest,omitempty" doc:"in the version of the workflow that is loaded now"`
 	} `required:"false"`
 }
 
@@ -209,7 +210,17 @@ func (s *Server) retry(ctx context.Context, in *retryInput) (*runAnswer, error) 
 	if !run.State.Final() {
 		return nil, huma.Error409Conflict(fmt.Sprintf("run %s has not ended: it is %s", run.ID, run.State))
 	}
-	switch err := s.Engine.Retry(ctx, run.ID, in.Body.Tasks); {
+	again := s.Engine.Retry
+	if in.Body.Latest {
+		file, err := s.workflow(run.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		again = func(ctx context.Context, id string, tasks []string) error {
+			return s.Engine.RetryLatest(ctx, id, tasks, file.Plan)
+		}
+	}
+	switch err := again(ctx, run.ID, in.Body.Tasks); {
 	case errors.Is(err, runtime.ErrRefused):
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	case err != nil:

@@ -28,6 +28,7 @@ const (
 	putTask
 	putAttempt
 	putTick
+	haveRun
 	removeRun
 	removeEvents
 	removeTasks
@@ -80,6 +81,8 @@ var texts = [statements]string{
 
 	putTick: `INSERT INTO ticks (workflow, at, schedule, outcome, reason, run_id) VALUES (?, ?, ?, ?, ?, ?)`,
 
+	haveRun: `UPDATE runs SET id = id WHERE id = ?`, // changes nothing, and tells whether there is one
+
 	removeRun:      `DELETE FROM runs WHERE id = ?`,
 	removeEvents:   `DELETE FROM events WHERE run = (SELECT n FROM runs WHERE id = ?)`,
 	removeTasks:    `DELETE FROM tasks WHERE run = (SELECT n FROM runs WHERE id = ?)`,
@@ -112,6 +115,11 @@ func encode(b *store.Batch) []op {
 	}
 	for _, a := range b.Append {
 		e.appended(a)
+	}
+	for _, id := range b.Restate {
+		e.add(haveRun, id, id)
+		e.add(removeTasks, id, id)
+		e.add(removeAttempts, id, id)
 	}
 	for _, t := range b.Tasks {
 		e.add(putTask, t.RunID, t.RunID, int64(t.Index), int64(t.Instance), t.ID, t.State.String(), string(t.Reason), int64(t.Attempts),

@@ -150,7 +150,7 @@ var lists = []check{
 		commit(t, s, b)
 		other := full()
 		other.Create[0].ID, other.Create[0].Key = "r2", "k2"
-		other.Update, other.Ticks = nil, nil
+		other.Update, other.Ticks, other.Restate = nil, nil, nil
 		other.Append[0].RunID, other.Tasks[0].RunID, other.Attempts[0].RunID = "r2", "r2", "r2"
 		commit(t, s, other)
 		commit(t, s, &store.Batch{Remove: []string{"r1", "gone"}})
@@ -163,6 +163,17 @@ var lists = []check{
 		if v := see(t, s, usual); len(v.Tasks["r1"])+len(v.Attempts["r1"])+len(v.Events["r1"]) > 0 {
 			t.Fatalf("a run with the id of a removed one has its records: %s", text(v))
 		}
+	}},
+	{"what is told anew of a run takes the place of what was told before", func(t *testing.T, s store.Store) {
+		commit(t, s, full())
+		b := &store.Batch{Restate: []string{"r1"}, Tasks: full().Tasks}
+		b.Tasks[0].Index = 7
+		commit(t, s, b)
+		v := see(t, s, usual)
+		if len(v.Tasks["r1"]) != 1 || v.Tasks["r1"][0].Index != 7 || len(v.Attempts["r1"]) != 0 || len(v.Events["r1"]) != 2 {
+			t.Fatalf("after it was told anew the run has %s", text(v))
+		}
+		refuse(t, s, &store.Batch{Restate: []string{"gone"}}, store.ErrNotFound)
 	}},
 	{"ticks are forgotten but for the first and the last of each schedule", func(t *testing.T, s store.Store) {
 		b := &store.Batch{}

@@ -95,7 +95,8 @@ func batch(t *rapid.T, m *store.Memory) *store.Batch {
 				Outcome: store.TickFired, Reason: name.Draw(t, "reason"), RunID: name.Draw(t, "run"),
 			}
 		}),
-		Remove: few(t, "remove", func() string { return runID.Draw(t, "run") }),
+		Restate: few(t, "restate", func() string { return runID.Draw(t, "run") }),
+		Remove:  few(t, "remove", func() string { return runID.Draw(t, "run") }),
 		Forget: few(t, "forget", func() store.Forgotten {
 			return store.Forgotten{Workflow: workflow.Draw(t, "workflow"), Before: day.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "before")))}
 		}),

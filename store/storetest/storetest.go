@@ -63,9 +63,10 @@ func full() *store.Batch {
 			RunID: "r1", Index: 1, Instance: 2, Number: 3, State: machine.Failed, Reason: machine.ReasonExit, ExitCode: &three,
 			Error: "exit code 3", Warnings: []string{"w2", "w1"}, Log: "logs/r1/a.3.log", StartedAt: day, FinishedAt: day.Add(time.Hour),
 		}},
-		Ticks:  []store.Tick{{Workflow: "nightly", Schedule: "0 2 * * *", At: day, Outcome: store.TickSkipped, Reason: "overlap", RunID: "r1"}},
-		Remove: []string{"gone"},
-		Forget: []store.Forgotten{{Workflow: "gone", Before: day}},
+		Ticks:   []store.Tick{{Workflow: "nightly", Schedule: "0 2 * * *", At: day, Outcome: store.TickSkipped, Reason: "overlap", RunID: "r1"}},
+		Restate: []string{"r1"},
+		Remove:  []string{"gone"},
+		Forget:  []store.Forgotten{{Workflow: "gone", Before: day}},
 	}
 }
 
