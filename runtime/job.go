@@ -230,6 +230,9 @@ func attemptRecord(l *live, c machine.StartAttempt, o executor.Outcome, at time.
 	if !v.State.Final() {
 		a.State = machine.Failed // another attempt follows
 	}
+	if v.State == machine.Failed && l.run.Plan().Tasks[c.Task].Spec.AllowFailure.V {
+		a.Warnings = append(a.Warnings, "it is allowed to fail: the run goes on as if it had succeeded")
+	}
 	for _, left := range o.Leftovers {
 		a.Warnings = append(a.Warnings, "could not be ended: "+left)
 	}

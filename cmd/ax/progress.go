@@ -135,6 +135,9 @@ func (p *progress) line(t store.Task) {
 	case t.State.Final() && !t.StartedAt.IsZero():
 		text += " in " + duration(t.FinishedAt.Sub(t.StartedAt))
 	}
+	if t.State == machine.Failed && p.plan.Tasks[t.Index].Spec.AllowFailure.V {
+		text += " (it is allowed to)"
+	}
 	if t.Error != "" {
 		text += ": " + t.Error
 	}
