@@ -47,6 +47,14 @@ func copyTick(t Tick) Tick {
 	return t
 }
 
+func copyMessage(m Message) Message {
+	m.Body = copySlice(m.Body)
+	for _, t := range []*time.Time{&m.ScheduledFor, &m.CreatedAt, &m.NextAt} {
+		*t = copyTime(*t)
+	}
+	return m
+}
+
 func copyTime(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }
 
 func copySlice[T any](s []T) []T {

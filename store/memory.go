@@ -25,6 +25,7 @@ type Memory struct {
 	ids      []string              // of runs, ascending
 	keys     map[runKey]string     // run ids
 	ticks    map[tickKey]Tick
+	messages map[string]Message
 }
 
 type memoryRun struct {
@@ -61,6 +62,7 @@ func (m *Memory) lock(ctx context.Context) error {
 		m.runs, m.open = map[string]*memoryRun{}, map[string]*memoryRun{}
 		m.keys = map[runKey]string{}
 		m.ticks = map[tickKey]Tick{}
+		m.messages = map[string]Message{}
 	}
 	return nil
 }
@@ -124,12 +126,19 @@ func (w *memoryWrite) batch(b *Batch) error {
 	if err := each(b.Ticks, w.tick); err != nil {
 		return err
 	}
+	if err := each(b.Messages, w.message); err != nil {
+		return err
+	}
+	if err := each(b.Tries, w.try); err != nil {
+		return err
+	}
 	for _, id := range b.Remove {
 		w.remove(id)
 	}
 	for _, f := range b.Forget {
 		w.forget(f)
 	}
+	w.purge(b)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/ax-scheduler/ax/store"
 	"github.com/ax-scheduler/ax/store/storetest"
@@ -23,6 +24,9 @@ func TestBatchIsEmptyWhenNoPartHasARecord(t *testing.T) {
 		"tasks":    {Tasks: make([]store.Task, 1)},
 		"attempts": {Attempts: make([]store.Attempt, 1)},
 		"ticks":    {Ticks: make([]store.Tick, 1)},
+		"messages": {Messages: make([]store.Message, 1)},
+		"tries":    {Tries: make([]store.Try, 1)},
+		"purge":    {Purge: time.Unix(1, 0)},
 	} {
 		if b.Empty() {
 			t.Errorf("a batch with %s is empty", name)

@@ -167,8 +167,11 @@ type Batch struct {
 	Tasks    []Task    // inserted or replaced by run, index and instance
 	Attempts []Attempt // inserted or replaced by run, index, instance and number
 	Ticks    []Tick    // ErrConflict where the tick is there already
-	Remove   []string  // ids of runs that go, with all that belongs to them but their version; those not there are passed over
+	Messages []Message // those already there are left as they are
+	Tries    []Try     // ErrConflict where the message has had another number of tries, ErrNotFound where it is not there
+	Remove   []string  // ids of runs that go, with all that belongs to them but their version and messages; those not there are passed over
 	Forget   []Forgotten
+	Purge    time.Time // messages made before it go, but for those that wait; zero for none
 }
 
 // Forgotten says which ticks of a workflow go: those before a time, but for the
@@ -181,7 +184,7 @@ type Forgotten struct {
 // Empty tells whether there is nothing to write.
 func (b *Batch) Empty() bool {
 	return len(b.Versions)+len(b.Create)+len(b.Update)+len(b.Append)+len(b.Restate)+len(b.Tasks)+len(b.Attempts)+len(b.Ticks)+
-		len(b.Remove)+len(b.Forget) == 0
+		len(b.Messages)+len(b.Tries)+len(b.Remove)+len(b.Forget) == 0 && b.Purge.IsZero()
 }
 
 // MaxLimit is the length of the longest list of runs. A limit outside 1 to
@@ -238,6 +241,8 @@ type Store interface {
 	// Schedules gives the span of each schedule that a workflow has ticks of,
 	// by schedule.
 	Schedules(ctx context.Context, workflow string) ([]Span, error)
+
+	Outbox
 
 	// Close waits for the batches that are being written. After it every
 	// other method gives an error.

@@ -29,11 +29,15 @@ const (
 	putAttempt
 	putTick
 	haveRun
+	putMessage
+	putTry
+	countTries
 	removeRun
 	removeEvents
 	removeTasks
 	removeAttempts
 	forgetTicks
+	purgeMessages
 	statements // how many there are
 )
 
@@ -83,6 +87,13 @@ var texts = [statements]string{
 
 	haveRun: `UPDATE runs SET id = id WHERE id = ?`, // changes nothing, and tells whether there is one
 
+	putMessage: `INSERT INTO messages (id, workflow, version, file, target, event, run_id, scheduled_for, body, state, tries, error, created_at, next_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+
+	putTry: `UPDATE messages SET tries = ?, state = ?, error = ?, next_at = ? WHERE id = ? AND tries = ?`,
+
+	countTries: `SELECT tries FROM messages WHERE id = ?`,
+
 	removeRun:      `DELETE FROM runs WHERE id = ?`,
 	removeEvents:   `DELETE FROM events WHERE run = (SELECT n FROM runs WHERE id = ?)`,
 	removeTasks:    `DELETE FROM tasks WHERE run = (SELECT n FROM runs WHERE id = ?)`,
@@ -91,6 +102,8 @@ var texts = [statements]string{
 	forgetTicks: `DELETE FROM ticks WHERE workflow = ?1 AND at < ?2 AND at NOT IN (
 		SELECT min(at) FROM ticks AS o WHERE o.workflow = ?1 AND o.schedule = ticks.schedule UNION ALL
 		SELECT max(at) FROM ticks AS o WHERE o.workflow = ?1 AND o.schedule = ticks.schedule)`,
+
+	purgeMessages: `DELETE FROM messages WHERE state <> 'waiting' AND created_at < ?`,
 }
 
 // op is a statement with its arguments.
@@ -132,6 +145,13 @@ func encode(b *store.Batch) []op {
 	for _, t := range b.Ticks {
 		e.add(putTick, t.Workflow, t.Workflow, t.At.UnixMicro(), t.Schedule, string(t.Outcome), t.Reason, t.RunID)
 	}
+	for _, m := range b.Messages {
+		e.add(putMessage, m.ID, m.ID, m.Workflow, m.Version, m.File, int64(m.Target), m.Event, m.RunID, micros(m.ScheduledFor), bytes(m.Body),
+			string(m.State), int64(m.Tries), m.Error, micros(m.CreatedAt), micros(m.NextAt))
+	}
+	for _, t := range b.Tries {
+		e.add(putTry, t.ID, int64(t.Tries), string(t.State), t.Error, micros(t.NextAt), t.ID, int64(t.Have))
+	}
 	for _, id := range b.Remove {
 		for _, do := range []statement{removeEvents, removeTasks, removeAttempts, removeRun} {
 			e.add(do, id, id)
@@ -139,6 +159,9 @@ func encode(b *store.Batch) []op {
 	}
 	for _, f := range b.Forget {
 		e.add(forgetTicks, f.Workflow, f.Workflow, f.Before.UnixMicro())
+	}
+	if !b.Purge.IsZero() {
+		e.add(purgeMessages, "", b.Purge.UnixMicro())
 	}
 	return e.ops
 }

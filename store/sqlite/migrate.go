@@ -14,9 +14,9 @@ import (
 var migrations embed.FS
 
 // latest is the version of databases that this program writes: the number of
-// the last migration. (There is none before the first; once there is, OpenReader
-// has to refuse what it cannot bring up to date.)
-const latest = 1
+// the last migration. OpenReader reads older ones as they are: what a migration
+// has added since is not asked for where nothing can be written.
+const latest = 2
 
 // migration gives the statements that lead from version n-1 to n.
 func migration(n int) (string, error) {

@@ -292,10 +292,12 @@ func (w *writer) op(o *op) error {
 	}
 	n, err := w.change(o.do, o.args)
 	switch {
-	case err == nil && (n > 0 || o.do == putVersion || o.do >= removeRun):
+	case err == nil && (n > 0 || o.do == putVersion || o.do == putMessage || o.do >= removeRun):
 		return nil
 	case err != nil && primary(err) != lib.SQLITE_CONSTRAINT:
 		return err
+	case o.do == putTry:
+		return w.untried(o)
 	case o.do == createRun:
 		return fmt.Errorf("run %q: %w: its id or its key is taken", o.of, store.ErrConflict)
 	case o.do == putTick:

@@ -150,7 +150,7 @@ var lists = []check{
 		commit(t, s, b)
 		other := full()
 		other.Create[0].ID, other.Create[0].Key = "r2", "k2"
-		other.Update, other.Ticks, other.Restate = nil, nil, nil
+		other.Update, other.Ticks, other.Restate, other.Tries = nil, nil, nil, nil
 		other.Append[0].RunID, other.Tasks[0].RunID, other.Attempts[0].RunID = "r2", "r2", "r2"
 		commit(t, s, other)
 		commit(t, s, &store.Batch{Remove: []string{"r1", "gone"}})

@@ -75,6 +75,11 @@ var (
 	})
 )
 
+var (
+	messageID    = rapid.SampledFrom([]string{"m1", "m2"})
+	messageState = rapid.SampledFrom([]store.MessageState{store.MessageWaiting, store.MessageSent, store.MessageGivenUp})
+)
+
 func batch(t *rapid.T, m *store.Memory) *store.Batch {
 	return &store.Batch{
 		Versions: few(t, "versions", func() store.Version {
@@ -95,8 +100,14 @@ func batch(t *rapid.T, m *store.Memory) *store.Batch {
 				Outcome: store.TickFired, Reason: name.Draw(t, "reason"), RunID: name.Draw(t, "run"),
 			}
 		}),
-		Restate: few(t, "restate", func() string { return runID.Draw(t, "run") }),
-		Remove:  few(t, "remove", func() string { return runID.Draw(t, "run") }),
+		Restate:  few(t, "restate", func() string { return runID.Draw(t, "run") }),
+		Remove:   few(t, "remove", func() string { return runID.Draw(t, "run") }),
+		Messages: few(t, "messages", func() store.Message { return randomMessage(t) }),
+		Tries: few(t, "tries", func() store.Try {
+			return store.Try{ID: messageID.Draw(t, "message"), Have: rapid.IntRange(0, 1).Draw(t, "have"), Tries: rapid.IntRange(0, 1).Draw(t, "tries"),
+				State: messageState.Draw(t, "state"), Error: name.Draw(t, "error"), NextAt: moment.Draw(t, "next")}
+		}),
+		Purge: moment.Draw(t, "purge"),
 		Forget: few(t, "forget", func() store.Forgotten {
 			return store.Forgotten{Workflow: workflow.Draw(t, "workflow"), Before: day.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "before")))}
 		}),
@@ -150,5 +161,14 @@ func randomAttempt(t *rapid.T) store.Attempt {
 		State: taskState.Draw(t, "state"), Reason: machine.ReasonSignal, ExitCode: code.Draw(t, "code"), Error: name.Draw(t, "error"),
 		Warnings: list.Draw(t, "warnings"), Log: fmt.Sprintf("%q", name.Draw(t, "log")),
 		StartedAt: moment.Draw(t, "started"), FinishedAt: moment.Draw(t, "finished"),
+	}
+}
+
+func randomMessage(t *rapid.T) store.Message {
+	return store.Message{
+		ID: messageID.Draw(t, "id"), Workflow: workflow.Draw(t, "workflow"), Version: name.Draw(t, "version"), File: name.Draw(t, "file"),
+		Target: index.Draw(t, "target"), Event: name.Draw(t, "event"), RunID: runID.Draw(t, "run"), ScheduledFor: moment.Draw(t, "scheduled for"),
+		Body: rapid.SliceOf(rapid.Byte()).Draw(t, "body"), State: messageState.Draw(t, "state"), Tries: rapid.IntRange(0, 1).Draw(t, "tries"),
+		Error: name.Draw(t, "error"), CreatedAt: moment.Draw(t, "created"), NextAt: moment.Draw(t, "next"),
 	}
 }

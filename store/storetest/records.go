@@ -25,13 +25,16 @@ var records = []check{
 		same(t, "tasks", got.Tasks["r1"], want.Tasks)
 		same(t, "attempts", got.Attempts["r1"], want.Attempts)
 		same(t, "ticks", got.Ticks["nightly"], want.Ticks)
+		tried := want.Messages[0]
+		tried.Tries, tried.Error, tried.NextAt = 3, "still no answer", want.Tries[0].NextAt
+		same(t, "messages", got.Messages[string(store.MessageWaiting)], []store.Message{tried})
 		same(t, "events", got.Events["r1"], []store.Event{{Seq: 1, Data: want.Append[0].Data[0]}, {Seq: 2, Data: want.Append[0].Data[1]}})
 	}},
 	{"records with nothing in them come out as they are", func(t *testing.T, s store.Store) {
 		b := &store.Batch{
 			Versions: []store.Version{{}}, Create: []store.Run{{}}, Update: []store.Run{{}},
 			Tasks: []store.Task{{}}, Attempts: []store.Attempt{{}}, Ticks: []store.Tick{{}},
-			Append: []store.Appended{{Data: [][]byte{nil}}},
+			Append: []store.Appended{{Data: [][]byte{nil}}}, Messages: []store.Message{{}}, Tries: []store.Try{{}},
 		}
 		commit(t, s, b)
 		ctx := context.Background()
@@ -41,6 +44,7 @@ var records = []check{
 		same(t, "attempts", must(s.Attempts(ctx, ""))(t), b.Attempts)
 		same(t, "events", must(s.Events(ctx, ""))(t), []store.Event{{Seq: 1}})
 		same(t, "ticks", must(s.Ticks(ctx, "", time.Time{}, time.Time{}, 0))(t), b.Ticks)
+		same(t, "messages", must(s.Messages(ctx, "", 9))(t), b.Messages)
 	}},
 	{"empty slices and maps come out nil", func(t *testing.T, s store.Store) {
 		b := full()
@@ -85,6 +89,9 @@ var records = []check{
 			b.Attempts[0].RunID, b.Attempts[0].Error, b.Attempts[0].Log = id, odd, odd
 			b.Versions[0].Hash, b.Versions[0].Text, b.Versions[0].Workflow = odd, []byte(odd), odd
 			b.Ticks[0].Workflow, b.Ticks[0].Schedule, b.Ticks[0].Reason, b.Ticks[0].RunID = odd, odd, odd, id
+			m := &b.Messages[0]
+			m.ID, m.Workflow, m.File, m.Event, m.Error, m.Body = id, odd, odd, odd, odd, []byte(odd)
+			m.State, b.Tries = store.MessageState(odd), nil
 			commit(t, s, b)
 			ctx := context.Background()
 			r.Events = 1
@@ -96,6 +103,7 @@ var records = []check{
 			same(t, "attempts", must(s.Attempts(ctx, id))(t), b.Attempts)
 			same(t, "version", must(s.Version(ctx, odd))(t), b.Versions[0])
 			same(t, "ticks", must(s.Ticks(ctx, odd, day, day, 0))(t), b.Ticks)
+			same(t, "messages", must(s.Messages(ctx, m.State, 9))(t), b.Messages)
 		}
 	}},
 	{"maps and lists of strings come out as UTF-8, each bad byte replaced", func(t *testing.T, s store.Store) {
@@ -116,7 +124,8 @@ var records = []check{
 		v := see(t, s, usual)
 		spoil(&store.Batch{
 			Versions: v.Versions, Create: v.Runs, Update: v.Unfinished, Tasks: v.Tasks["r1"], Attempts: v.Attempts["r1"],
-			Append: []store.Appended{{Data: [][]byte{v.Events["r1"][0].Data}}},
+			Messages: v.Messages[string(store.MessageWaiting)],
+			Append:   []store.Appended{{Data: [][]byte{v.Events["r1"][0].Data}}},
 		})
 		same(t, "the store after the answers were changed", see(t, s, usual), before)
 	}},
@@ -173,5 +182,8 @@ func spoil(b *store.Batch) {
 	}
 	for _, a := range b.Attempts {
 		a.Warnings[0], *a.ExitCode = "!", -1
+	}
+	for _, m := range b.Messages {
+		m.Body[0] = '!'
 	}
 }

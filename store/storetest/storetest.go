@@ -17,7 +17,7 @@ import (
 // Run holds a store to the contract. open gives a new, empty store for each
 // test and closes it at the test's end.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, group := range [][]check{records, writes, lists, together} {
+	for _, group := range [][]check{records, writes, lists, messages, together} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 		}
@@ -50,6 +50,10 @@ func full() *store.Batch {
 		CreatedAt: day.Add(2 * time.Second), StartedAt: day.Add(3 * time.Second), FinishedAt: day.Add(4 * time.Second),
 		Events: 2,
 	}
+	message := store.Message{
+		ID: "m1", Workflow: "nightly", Version: "c0ffee", File: "workflows/nightly.yaml", Target: 1, Event: "failed", RunID: "r1", ScheduledFor: day,
+		Body: []byte(`{"event":"failed"}`), State: store.MessageWaiting, Tries: 2, Error: "no answer", CreatedAt: day.Add(time.Second), NextAt: day.Add(time.Hour),
+	}
 	return &store.Batch{
 		Versions: []store.Version{{Hash: "c0ffee", Workflow: "nightly", Text: []byte("name: nightly\n"), Tasks: []string{"b", "a"}, CreatedAt: day}},
 		Create:   []store.Run{run},
@@ -63,10 +67,13 @@ func full() *store.Batch {
 			RunID: "r1", Index: 1, Instance: 2, Number: 3, State: machine.Failed, Reason: machine.ReasonExit, ExitCode: &three,
 			Error: "exit code 3", Warnings: []string{"w2", "w1"}, Log: "logs/r1/a.3.log", StartedAt: day, FinishedAt: day.Add(time.Hour),
 		}},
-		Ticks:   []store.Tick{{Workflow: "nightly", Schedule: "0 2 * * *", At: day, Outcome: store.TickSkipped, Reason: "overlap", RunID: "r1"}},
-		Restate: []string{"r1"},
-		Remove:  []string{"gone"},
-		Forget:  []store.Forgotten{{Workflow: "gone", Before: day}},
+		Ticks:    []store.Tick{{Workflow: "nightly", Schedule: "0 2 * * *", At: day, Outcome: store.TickSkipped, Reason: "overlap", RunID: "r1"}},
+		Restate:  []string{"r1"},
+		Messages: []store.Message{message},
+		Tries:    []store.Try{{ID: "m1", Have: 2, Tries: 3, State: store.MessageWaiting, Error: "still no answer", NextAt: day.Add(2 * time.Hour)}},
+		Remove:   []string{"gone"},
+		Forget:   []store.Forgotten{{Workflow: "gone", Before: day}},
+		Purge:    day.AddDate(-1, 0, 0),
 	}
 }
 
@@ -88,6 +95,8 @@ type view struct {
 	Versions         []store.Version
 	Ticks            map[string][]store.Tick
 	Spans            map[string][]store.Span
+	Messages         map[string][]store.Message
+	Waiting          int
 }
 
 // see asks a store for everything. Empty answers are left out, since nil and
@@ -102,6 +111,10 @@ func see(t tb, s store.Store, n names) view {
 		ByWorkflow: map[string][]store.Run{}, Queued: map[string][]store.Run{}, ByKey: map[string]string{},
 		Tasks: map[string][]store.Task{}, Attempts: map[string][]store.Attempt{}, Events: map[string][]store.Event{},
 		Ticks: map[string][]store.Tick{}, Spans: map[string][]store.Span{},
+		Messages: map[string][]store.Message{}, Waiting: must(s.Waiting(ctx))(t),
+	}
+	for _, st := range []store.MessageState{store.MessageWaiting, store.MessageSent, store.MessageGivenUp, ""} {
+		answer(v.Messages, string(st), must(s.Messages(ctx, st, store.MaxLimit))(t))
 	}
 	for _, r := range v.Runs {
 		same(t, "one run and the same in a list", must(s.Run(ctx, r.ID))(t), r)
