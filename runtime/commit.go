@@ -16,6 +16,7 @@ type write struct {
 	commands []issued
 	after    []func()
 	updates  []Update
+	ends     []runEnd
 	err      error
 }
 
@@ -25,6 +26,7 @@ func (lp *loop) startCommitter() *sync.WaitGroup {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for w := range lp.commits {
+			lp.e.tellEnds(context.WithoutCancel(lp.ctx), w.batch, w.ends)
 			w.err = lp.e.persist(lp.ctx, w.batch)
 			lp.committed <- w
 		}
@@ -40,6 +42,9 @@ func (e *Engine) persist(ctx context.Context, b *store.Batch) error {
 		err := e.Store.Commit(context.WithoutCancel(ctx), b)
 		if !errors.Is(err, store.ErrFull) {
 			e.trouble.Store(nil)
+			if len(b.Messages) > 0 {
+				e.wakeSender()
+			}
 			return err
 		}
 		trouble := err.Error()
@@ -92,6 +97,7 @@ func (lp *loop) record(l *live, w *write) {
 	l.rec.State, l.rec.Reason, l.rec.Error = l.run.State()
 	l.rec.StartedAt, l.rec.FinishedAt = l.run.StartedAt(), l.run.FinishedAt()
 	b.Update = append(b.Update, l.rec)
+	w.ends = append(w.ends, endOf(l)...)
 	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)]})
 }
 

@@ -71,6 +71,7 @@ type Engine struct {
 	Owner       string         // name of this engine in the runs it owns
 	Zone        *time.Location // of workflows without `timezone`; nil for the local one
 	Log         *slog.Logger   // nil to say nothing
+	Mail        Mail           // how `notify` sends mails
 
 	// Workflows finds the workflows that tasks start with `workflow`, by name. It
 	// is called by several goroutines; nil where there are none.
@@ -82,6 +83,9 @@ type Engine struct {
 	over    chan struct{}          // closed when the loop takes nothing more
 	trouble atomic.Pointer[string] // why nothing new is started; nil where all is well
 	failed  error                  // why Serve ended; read after over is closed
+
+	delivers atomic.Bool   // this engine sends the messages of all
+	mailed   chan struct{} // there are new messages
 
 	longest time.Duration // sleep of the loop: maxPause but in tests, where no clock is ever set
 	calls   executor.Registry
@@ -95,6 +99,7 @@ func (e *Engine) init() {
 	e.once.Do(func() {
 		e.inbox = make(chan func(*loop), 256)
 		e.over = make(chan struct{})
+		e.mailed = make(chan struct{}, 1)
 		if e.longest == 0 {
 			e.longest = maxPause
 		}

@@ -48,6 +48,7 @@ type loop struct {
 	waiters map[string][]chan struct{} // by run: closed at its end
 
 	endings []ending // of the last minutes
+	late    lateWatch
 
 	touched   []*live // have something to write
 	commands  []issued
@@ -70,6 +71,7 @@ type live struct {
 	events   [][]byte // not yet handed to the committer
 	attempts []store.Attempt
 	touched  bool
+	toldLate bool // or it ended in time
 	dropped  bool // ended before it started: the record says it all
 	woken    bool
 	place    int          // in the turns, from 1; 0 for none
@@ -160,6 +162,7 @@ func (lp *loop) serve() {
 		lp.fireTimers()
 		lp.fireSchedules()
 		lp.lookForDue()
+		lp.lookForLate()
 		lp.grant()
 		lp.flush()
 	}
@@ -205,6 +208,9 @@ func (lp *loop) pause() time.Duration {
 	if !lp.due.IsZero() && !lp.looking {
 		pause = min(pause, max(0, lp.due.Sub(now)))
 	}
+	if !lp.late.at.IsZero() && !lp.late.looking {
+		pause = min(pause, max(0, lp.late.at.Sub(now)))
+	}
 	for _, s := range lp.schedules {
 		if !s.wake.IsZero() {
 			pause = min(pause, max(0, s.wake.Sub(now)))
@@ -235,6 +241,7 @@ func (lp *loop) adopt(l *live) {
 		lp.e.Log.Warn("pool has different slots in different places: the smallest holds", "pool", name, "workflow", l.rec.Workflow)
 	}
 	lp.live[l.rec.ID] = l
+	lp.late.lookAt(l.deadline())
 	lp.wake(l) // it may have come with ready tasks
 }
 

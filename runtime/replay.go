@@ -25,31 +25,40 @@ type plans struct {
 // workflow that it was started with, and of those that it was retried in. The
 // machine forgets nothing, so that the result can explain what happened.
 func Replay(ctx context.Context, s store.Store, run store.Run) (*machine.Run, error) {
-	return replay(ctx, s, run, func(version string) (*dag.Plan, error) { return storedPlan(ctx, s, run, version) })
+	return replay(ctx, s, run, func(version string) (*dag.Plan, error) { return storedPlan(ctx, s, run, version) },
+		func(*machine.Run, machine.Event) {})
 }
 
 // replay is Replay with the plans that the engine has seen.
 func (e *Engine) replay(ctx context.Context, run store.Run) (*machine.Run, error) {
-	return replay(ctx, e.Store, run, func(version string) (*dag.Plan, error) {
-		key := version + " " + run.File
-		e.plans.mu.Lock()
-		plan := e.plans.kept[key]
-		e.plans.mu.Unlock()
-		if plan != nil {
-			return plan, nil
-		}
-		plan, err := storedPlan(ctx, e.Store, run, version)
-		if err != nil {
-			return nil, err
-		}
-		e.plans.mu.Lock()
-		defer e.plans.mu.Unlock()
-		if len(e.plans.kept) >= maxPlans || e.plans.kept == nil {
-			e.plans.kept = map[string]*dag.Plan{}
-		}
-		e.plans.kept[key] = plan
+	return e.replayEach(ctx, run, func(*machine.Run, machine.Event) {})
+}
+
+// replayEach is replay, and shows the run before each of its events.
+func (e *Engine) replayEach(ctx context.Context, run store.Run, before func(*machine.Run, machine.Event)) (*machine.Run, error) {
+	return replay(ctx, e.Store, run, func(version string) (*dag.Plan, error) { return e.planOf(ctx, run, version) }, before)
+}
+
+// planOf gives the plan of a version of the file that a run was started from.
+func (e *Engine) planOf(ctx context.Context, run store.Run, version string) (*dag.Plan, error) {
+	key := version + " " + run.File
+	e.plans.mu.Lock()
+	plan := e.plans.kept[key]
+	e.plans.mu.Unlock()
+	if plan != nil {
 		return plan, nil
-	})
+	}
+	plan, err := storedPlan(ctx, e.Store, run, version)
+	if err != nil {
+		return nil, err
+	}
+	e.plans.mu.Lock()
+	defer e.plans.mu.Unlock()
+	if len(e.plans.kept) >= maxPlans || e.plans.kept == nil {
+		e.plans.kept = map[string]*dag.Plan{}
+	}
+	e.plans.kept[key] = plan
+	return plan, nil
 }
 
 // storedPlan compiles a version of the file that a run was started from.
@@ -65,7 +74,7 @@ func storedPlan(ctx context.Context, s store.Store, run store.Run, hash string) 
 	return file.Plan, nil
 }
 
-func replay(ctx context.Context, s store.Store, run store.Run, planOf func(version string) (*dag.Plan, error)) (*machine.Run, error) {
+func replay(ctx context.Context, s store.Store, run store.Run, planOf func(version string) (*dag.Plan, error), before func(*machine.Run, machine.Event)) (*machine.Run, error) {
 	stored, err := s.Events(ctx, run.ID)
 	if err != nil {
 		return nil, err
@@ -89,6 +98,7 @@ func replay(ctx context.Context, s store.Store, run store.Run, planOf func(versi
 		return nil, err
 	}
 	for i, e := range events {
+		before(r, e)
 		if changed, ok := e.(machine.VersionChanged); ok {
 			if plan, err = planOf(changed.To); err != nil {
 				return nil, err

@@ -30,6 +30,7 @@ type scheduled struct {
 func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 	e.init()
 	var all []*scheduled
+	var before *reload.Catalog
 	for _, file := range c.Workflows {
 		ss, err := e.schedulesOf(ctx, file)
 		if err != nil {
@@ -40,10 +41,15 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 		all = append(all, ss...)
 	}
 	if err := e.ask(ctx, func(lp *loop) error {
+		before = lp.catalog
 		lp.load(all)
 		lp.followers, lp.catalog = followersOf(c), c
+		lp.late.lookAt(lp.now())
 		return nil
 	}); err != nil {
+		return err
+	}
+	if err := e.tellBroken(ctx, c, before); err != nil {
 		return err
 	}
 	return e.catchUpAfter(ctx, c)
@@ -186,8 +192,10 @@ func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {
 		}
 		pending = append(pending, &pendingTick{tick: tick})
 	}
+	e := lp.e
+	e.tellMissed(s.file.Plan, pending, now)
 	*s.busy = true
-	e, ctx := lp.e, lp.ctx
+	ctx := lp.ctx
 	lp.workers.Go(func() {
 		for group := range slices.Chunk(pending, tickGroup) {
 			if err := e.storeTicks(ctx, group); err != nil {
@@ -211,6 +219,7 @@ type pendingTick struct {
 	only []dag.Task
 
 	params []dsl.Field // as the schedule gives them
+	late   store.Batch // what is told where it was missed
 }
 
 // fire makes the run of a tick, by the overlap rule of its workflow.
@@ -284,23 +293,30 @@ func (e *Engine) liveOf(p *pendingTick) (*live, error) {
 func (e *Engine) storeTicks(ctx context.Context, ticks []*pendingTick) error {
 	b := &store.Batch{}
 	var lives []*live
-	var ended []store.Run
+	var finished []store.Run
+	var ends []runEnd
 	for _, p := range ticks {
 		b.Ticks = append(b.Ticks, p.tick)
+		b.Versions = append(b.Versions, p.late.Versions...)
+		b.Messages = append(b.Messages, p.late.Messages...)
 		if p.plan == nil {
 			continue
 		}
-		if len(b.Versions) == 0 {
+		if len(b.Create) == 0 {
 			b.Versions = append(b.Versions, versionOf(p.plan, p.run.CreatedAt))
 		}
 		l := e.prepare(p)
 		b.Create = append(b.Create, p.run)
 		if p.run.State.Final() {
-			ended = append(ended, p.run)
+			finished = append(finished, p.run)
+			if p.run.State == machine.RunFailed {
+				ends = append(ends, runEnd{run: p.run, plan: p.plan})
+			}
 		} else {
 			lives = append(lives, l)
 		}
 	}
+	e.tellEnds(ctx, b, ends)
 	err := e.persist(ctx, b)
 	if errors.Is(err, store.ErrConflict) && len(ticks) > 1 {
 		for i := range ticks {
@@ -316,7 +332,7 @@ func (e *Engine) storeTicks(ctx context.Context, ticks []*pendingTick) error {
 	if err != nil {
 		return err
 	}
-	for _, run := range ended {
+	for _, run := range finished {
 		e.publish(Update{Run: run})
 	}
 	_ = e.send(context.WithoutCancel(ctx), func(lp *loop) { // if it is over, the next engine takes them up

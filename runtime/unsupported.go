@@ -6,12 +6,6 @@ import "github.com/ax-scheduler/ax/dsl"
 // but cannot carry out: a run of it is refused.
 func Unsupported(wf *dsl.Workflow) dsl.Diagnostics {
 	u := &unsupported{src: wf.Source}
-	for _, n := range wf.Notify {
-		u.say(n.Pos, "notify")
-	}
-	if wf.ExpectWithin.Set() {
-		u.say(wf.ExpectWithin.Pos, "expect_within")
-	}
 	u.ds.Sort()
 	return u.ds
 }

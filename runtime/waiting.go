@@ -282,6 +282,7 @@ func (e *Engine) claim(ctx context.Context, runs []store.Run) (lost map[string]b
 	}
 	commit := func(runs []store.Run) error {
 		b := &store.Batch{Update: runs}
+		e.tellEnds(ctx, b, e.startFailures(ctx, runs))
 		for _, r := range runs {
 			data, err := machine.Encode(machine.TakenOver{By: e.Owner, At: timestamp(time.Now())})
 			if err != nil {
@@ -289,7 +290,11 @@ func (e *Engine) claim(ctx context.Context, runs []store.Run) (lost map[string]b
 			}
 			b.Append = append(b.Append, store.Appended{RunID: r.ID, Have: r.Events, Data: [][]byte{data}})
 		}
-		return e.Store.Commit(ctx, b)
+		err := e.Store.Commit(ctx, b)
+		if err == nil && len(b.Messages) > 0 {
+			e.wakeSender()
+		}
+		return err
 	}
 	if err = commit(runs); errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		err, lost = nil, map[string]bool{}

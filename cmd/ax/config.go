@@ -14,7 +14,7 @@ import (
 )
 
 // configKeys are the keys of ax.yaml, each named like its flag.
-var configKeys = []string{"data", "max_parallel", "pools", "retention_age", "retention_runs", "synchronous", "timezone"}
+var configKeys = []string{"data", "max_parallel", "pools", "retention_age", "retention_runs", "smtp_addr", "smtp_from", "synchronous", "timezone"}
 
 // readConfig reads ax.yaml beside the workflows folder: a value for each flag
 // that it names, as text. Where there is no such file there are no values.

@@ -21,6 +21,7 @@ type globals struct {
 	workflows   string
 	synchronous string
 	pools       map[string]int
+	mail        mailOptions
 }
 
 const defaultData = ".ax"
@@ -45,6 +46,7 @@ func newRoot(w *world) *cobra.Command {
 	root.PersistentFlags().StringVar(&g.synchronous, "synchronous", "full",
 		"full: what is told is on disk; normal: faster, a power cut may lose the last moments")
 	root.PersistentFlags().StringToIntVar(&g.pools, "pools", nil, "slots of pools, as db=4,api=2; where a workflow says fewer, that holds")
+	g.mail.flags(root.PersistentFlags())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 	})

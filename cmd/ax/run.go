@@ -124,7 +124,11 @@ func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error 
 			return fmt.Errorf("--pools: pool %q has %d slots: it is at least 1", name, slots)
 		}
 	}
-	return do(&runtime.Engine{Store: st, Data: g.data, Pools: g.pools, Env: taskEnvironment(g.env), Owner: claim.Owner, Log: log}, st)
+	mail, err := g.mail.value(g.env)
+	if err != nil {
+		return err
+	}
+	return do(&runtime.Engine{Store: st, Data: g.data, Pools: g.pools, Env: taskEnvironment(g.env), Owner: claim.Owner, Log: log, Mail: mail}, st)
 }
 
 // taskEnvironment gives what tasks inherit of the engine's variables.
@@ -217,6 +221,9 @@ func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, plan *dag.Pla
 	}
 	unsubscribe() // progress shows what it has got and ends
 	<-shown
+	if err := g.tellTargets(ctx, e, plan, run.ID); err != nil {
+		return exit{exitFailed, err}
+	}
 	if code == 0 && ended.State != machine.RunSucceeded {
 		code = exitFailed
 	}

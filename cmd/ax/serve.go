@@ -193,6 +193,7 @@ func (s *serving) run(ctx context.Context) error {
 	}
 	answer, stopAnswering := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAnswering()
+	beside.Go(func() { s.e.Deliver(answer) })
 	api := &server.Server{
 		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts, Retention: s.keep,
 		Version: versionText(), Log: s.e.Log, Stopping: func() bool { return ctx.Err() != nil },
