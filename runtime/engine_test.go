@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type script struct {
 	took map[string]time.Duration
 	fail map[string]int // attempts that fail; -1 for all
 	deaf map[string]time.Duration
+
+	last string // line of an attempt that fails
 
 	sleepLong bool                         // the engine's loop may
 	outputs   map[string]map[string]string // of each task, when it succeeds
@@ -70,7 +73,7 @@ func (s *script) Execute(ctx context.Context, a executor.Attempt) executor.Outco
 	select {
 	case <-time.After(s.took[a.Task]):
 		if n := s.fail[a.Task]; n < 0 || a.Number <= n {
-			o.ExitCode, o.LastLine = 3, "no luck"
+			o.ExitCode, o.LastLine = 3, cmp.Or(s.last, "no luck")
 		} else {
 			o.Outputs = maps.Clone(s.outputs[a.Task])
 		}

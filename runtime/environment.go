@@ -150,7 +150,7 @@ func runVariables(env *environment, wf *dsl.Workflow, run *store.Run, zone *time
 		"AX_DATE=" + run.ScheduledFor.In(zone).Format(time.DateOnly),
 		"AX_INTERVAL_START=" + run.IntervalFrom.Format(time.RFC3339Nano),
 		"AX_INTERVAL_END=" + run.IntervalTo.Format(time.RFC3339Nano),
-		"AX_TRACE_ID=" + traceID(run.ID),
+		"AX_TRACE_ID=" + TraceID(run.ID),
 		"AX_ARTIFACTS=" + env.artifacts,
 	}
 	for i := range wf.Params {
@@ -210,12 +210,12 @@ func (env *environment) variables(own []string, run, task string, attempt int, f
 		"AX_TASK="+task,
 		"AX_ATTEMPT="+strconv.Itoa(attempt),
 		"AX_IDEMPOTENCY_KEY="+run+"/"+task,
-		"TRACEPARENT=00-"+traceID(run)+"-"+spanID(run, task, attempt)+"-01",
+		"TRACEPARENT=00-"+TraceID(run)+"-"+spanID(run, task, attempt)+"-01",
 	)
 }
 
-// traceID derives the trace of a run (W3C Trace Context, 16 bytes in hex).
-func traceID(run string) string {
+// TraceID derives the trace of a run (W3C Trace Context, 16 bytes in hex).
+func TraceID(run string) string {
 	sum := sha256.Sum256([]byte(run))
 	return hex.EncodeToString(sum[:16])
 }
