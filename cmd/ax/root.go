@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ type globals struct {
 	synchronous string
 	pools       map[string]int
 	mail        mailOptions
+	log         *slog.Logger // of an engine; nil for warnings as text
 }
 
 const defaultData = ".ax"

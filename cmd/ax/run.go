@@ -115,7 +115,10 @@ func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error 
 		return err
 	}
 	defer st.Close()
-	log := slog.New(slog.NewTextHandler(g.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := g.log
+	if log == nil {
+		log = slog.New(slog.NewTextHandler(g.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
 	if err := errors.Join(executor.BecomeSubreaper(), executor.LeaveTerminal()); err != nil {
 		log.Warn("processes that tasks leave behind may not be found", "error", err)
 	}

@@ -24,7 +24,6 @@ import (
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/executor"
-	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/runtime/server"
 	"github.com/ax-scheduler/ax/store"
@@ -42,6 +41,7 @@ type serveOptions struct {
 	tokenFile   string
 	hosts       []string
 	keep        retention
+	log         logOptions
 }
 
 func serveCommand(g *globals) *cobra.Command {
@@ -62,6 +62,7 @@ second signal ends at once.`,
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to answer HTTP at; other than on the loopback interface it needs a token")
 	f.StringVar(&o.tokenFile, "token-file", "", "file with a token a line, as \"read TOKEN\" or \"operate TOKEN\"; AX_TOKEN gives one with the role operate")
 	o.keep.flags(f)
+	o.log.flags(f)
 	f.StringSliceVar(&o.hosts, "host", nil, "a name under which the server is reached; may be repeated")
 	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
 	f.StringVar(&o.startup, "startup", "recover", "unfinished runs of a dead engine: recover them, run_all without waiting for pauses, or cancel")
@@ -126,6 +127,11 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
+	log, err := o.log.logger(g.stderr)
+	if err != nil {
+		return err
+	}
+	g.log = log
 	return g.withEngine(func(e *runtime.Engine, st store.Store) error {
 		lock, err := runtime.LockServing(g.data)
 		if err != nil {
@@ -141,7 +147,6 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		if e.Supervisor, err = supervisor(); err != nil {
 			return err
 		}
-		e.Log = slog.New(slog.NewTextHandler(g.stderr, nil))
 		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, keep: keep, lock: lock}
 		e.Workflows = sv.workflow
 		return sv.run(ctx)
@@ -172,7 +177,7 @@ func (s *serving) run(ctx context.Context) error {
 
 	updates, unsubscribe := s.e.Subscribe(4096)
 	defer unsubscribe()
-	go s.logRuns(updates)
+	go logRuns(s.e.Log, updates)
 	if err := s.succeed(ctx); err != nil && ctx.Err() == nil {
 		return exit{exitFailed, err}
 	}
@@ -337,22 +342,6 @@ func (s *serving) logDiagnostic(d dsl.Diagnostic, loaded bool) {
 	}
 	s.e.Log.Log(context.Background(), level, d.Message, "at", fmt.Sprintf("%s:%d:%d", d.File, d.Pos.Line, d.Pos.Col),
 		"rule", d.Rule, "hint", d.Hint, "a version is loaded", loaded)
-}
-
-// logRuns tells of the beginning and the end of every run.
-func (s *serving) logRuns(updates <-chan runtime.Update) {
-	running := map[string]bool{}
-	for u := range updates {
-		r := u.Run
-		switch {
-		case r.State.Final():
-			delete(running, r.ID)
-			s.e.Log.Info("run ended", "run", r.ID, "workflow", r.Workflow, "state", r.State.String(), "error", r.Error)
-		case r.State == machine.RunRunning && !running[r.ID]:
-			running[r.ID] = true
-			s.e.Log.Info("run started", "run", r.ID, "workflow", r.Workflow, "trigger", string(r.Trigger), "scheduled_for", r.ScheduledFor)
-		}
-	}
 }
 
 // pruneHourly removes what retention does not keep.
