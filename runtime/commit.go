@@ -39,7 +39,9 @@ func (lp *loop) startCommitter() *sync.WaitGroup {
 func (e *Engine) persist(ctx context.Context, b *store.Batch) error {
 	const longest = 10 * time.Second
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
+		began := time.Now()
 		err := e.Store.Commit(context.WithoutCancel(ctx), b)
+		e.Observer.Committed(time.Since(began))
 		if !errors.Is(err, store.ErrFull) {
 			e.trouble.Store(nil)
 			if len(b.Messages) > 0 {

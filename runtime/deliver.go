@@ -148,6 +148,7 @@ func (e *Engine) try(ctx context.Context, m store.Message) {
 	if err := e.persist(ctx, &store.Batch{Tries: []store.Try{step}}); err != nil {
 		log.Error("what became of a message cannot be stored", "error", err)
 	}
+	e.Observer.MessageTried(step.State)
 }
 
 // pauseAfter gives the time between two tries.

@@ -72,6 +72,7 @@ type Engine struct {
 	Zone        *time.Location // of workflows without `timezone`; nil for the local one
 	Log         *slog.Logger   // nil to say nothing
 	Mail        Mail           // how `notify` sends mails
+	Observer    Observer       // nil for none
 
 	// Workflows finds the workflows that tasks start with `workflow`, by name. It
 	// is called by several goroutines; nil where there are none.
@@ -110,6 +111,9 @@ func (e *Engine) init() {
 		}
 		if e.Executor == nil {
 			e.Executor = &executor.Executor{Calls: &e.calls, Supervision: e.supervision()}
+		}
+		if e.Observer == nil {
+			e.Observer = unobserved{}
 		}
 		if e.MaxParallel == 0 {
 			e.MaxParallel = DefaultMaxParallel
@@ -468,6 +472,9 @@ func (e *Engine) unsubscribe(ch chan Update) {
 func (e *Engine) publish(u Update) {
 	e.subMu.Lock()
 	defer e.subMu.Unlock()
+	if u.Run.State.Final() {
+		e.Observer.RunEnded(u.Run.Workflow, u.Run.State)
+	}
 	for ch := range e.subs {
 		select {
 		case ch <- u:

@@ -14,6 +14,7 @@ const rateWindow = 5 * time.Minute
 type Health struct {
 	Queued      int     // runs that wait for others of their workflow, as far as is known
 	Active      int     // attempts under way
+	Slots       int     // attempts that may be under way at a time
 	SuccessRate float64 // of the runs that ended in the last five minutes; 1 where none did
 	Trouble     string  // why nothing new is started; empty where all is well
 }
@@ -52,7 +53,7 @@ type ending struct {
 }
 
 func (lp *loop) health() Health {
-	h := Health{SuccessRate: 1, Active: lp.e.MaxParallel - lp.free}
+	h := Health{SuccessRate: 1, Active: lp.e.MaxParallel - lp.free, Slots: lp.e.MaxParallel}
 	for _, f := range lp.flows {
 		h.Queued += len(f.waiting) + f.beyond
 	}

@@ -149,7 +149,7 @@ func (e *Engine) tellLate(ctx context.Context, late []lateRun, files []*reload.F
 			l.note = l.deadline.After(since)
 			late = append(late, l)
 		}
-		if err := e.tellMissedIn(ctx, b, f, from, now); err != nil {
+		if err := e.tellMissedIn(ctx, b, f, from, now, since); err != nil {
 			return err
 		}
 	}
@@ -183,6 +183,7 @@ func (e *Engine) tellLateRun(b *store.Batch, l *lateRun) {
 	}
 	within := brief(l.plan.Workflow.ExpectWithin.V)
 	if l.note {
+		e.Observer.RunLate(run.Workflow)
 		e.Log.Warn("run is late", "run", run.ID, "workflow", run.Workflow, "scheduled_for", run.ScheduledFor, "state", run.State.String(), "expect_within", within)
 	}
 	end := runEnd{run: *run, plan: l.plan}
@@ -229,7 +230,7 @@ func (e *Engine) storedLate(ctx context.Context, f *reload.File, from, now time.
 
 // tellMissedIn tells of missed ticks in the ledger whose deadlines lie behind
 // from and not behind now.
-func (e *Engine) tellMissedIn(ctx context.Context, b *store.Batch, f *reload.File, from, now time.Time) error {
+func (e *Engine) tellMissedIn(ctx context.Context, b *store.Batch, f *reload.File, from, now, since time.Time) error {
 	within := f.Workflow.ExpectWithin.V
 	ticks, err := e.Store.Ticks(ctx, f.Workflow.Name.V, from.Add(-within+time.Microsecond), now.Add(-within), 0)
 	if err != nil {
@@ -238,7 +239,7 @@ func (e *Engine) tellMissedIn(ctx context.Context, b *store.Batch, f *reload.Fil
 	told := 0
 	for i := len(ticks) - 1; i >= 0 && told < maxMissed; i-- {
 		if ticks[i].Outcome == store.TickMissed {
-			e.tellMissedTick(b, f.Plan, &ticks[i])
+			e.tellMissedTick(b, f.Plan, &ticks[i], ticks[i].At.Add(within).After(since))
 			told++
 		}
 	}
@@ -256,13 +257,17 @@ func (e *Engine) tellMissed(plan *dag.Plan, ticks []*pendingTick, now time.Time)
 	for i := len(ticks) - 1; i >= 0 && told < maxMissed; i-- {
 		t := &ticks[i].tick
 		if t.Outcome == store.TickMissed && !t.At.Add(within.V).After(now) {
-			e.tellMissedTick(&ticks[i].late, plan, t)
+			e.tellMissedTick(&ticks[i].late, plan, t, true)
 			told++
 		}
 	}
 }
 
-func (e *Engine) tellMissedTick(b *store.Batch, plan *dag.Plan, t *store.Tick) {
+func (e *Engine) tellMissedTick(b *store.Batch, plan *dag.Plan, t *store.Tick, note bool) {
+	if note {
+		e.Observer.RunLate(t.Workflow)
+		e.Log.Warn("a missed tick is late", "workflow", t.Workflow, "schedule", t.Schedule, "scheduled_for", t.At)
+	}
 	within := plan.Workflow.ExpectWithin.V
 	n := Notice{Workflow: t.Workflow, At: t.At.Add(within), ScheduledFor: optional(t.At)}
 	n.Summary = fmt.Sprintf("%s is late: it was not run for %s: %s", t.Workflow, t.At.UTC().Format(time.RFC3339), t.Reason)

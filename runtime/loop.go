@@ -362,7 +362,9 @@ func (lp *loop) ended(l *live, c machine.StartAttempt, o executor.Outcome, at ti
 		o.Warnings = append(o.Warnings, warning)
 	}
 	lp.apply(l, machine.AttemptEnded{Task: c.Task, Instance: c.Instance, Attempt: c.Attempt, Result: result, At: at})
-	l.attempts = append(l.attempts, attemptRecord(l, c, o, at))
+	rec := attemptRecord(l, c, o, at)
+	l.attempts = append(l.attempts, rec)
+	lp.e.Observer.AttemptEnded(rec.State, at.Sub(rec.StartedAt))
 	if o.Settled != nil {
 		lp.after = append(lp.after, o.Settled)
 	}

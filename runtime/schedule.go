@@ -332,6 +332,9 @@ func (e *Engine) storeTicks(ctx context.Context, ticks []*pendingTick) error {
 	if err != nil {
 		return err
 	}
+	for _, p := range ticks {
+		e.Observer.TickSettled(p.tick.Workflow, p.tick.Outcome)
+	}
 	for _, run := range finished {
 		e.publish(Update{Run: run})
 	}
