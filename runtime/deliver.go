@@ -57,15 +57,15 @@ func (e *Engine) Deliver(ctx context.Context) {
 	}
 }
 
-// DeliverRun sends the messages of one run that nobody has tried to send yet,
+// DeliverRuns sends the messages of some runs that nobody has tried to send yet,
 // each once. What cannot be sent is left to the engine that serves.
-func (e *Engine) DeliverRun(ctx context.Context, id string) error {
+func (e *Engine) DeliverRuns(ctx context.Context, ids ...string) error {
 	e.init()
 	all, err := e.Store.Messages(ctx, store.MessageWaiting, store.MaxLimit)
 	if err != nil {
 		return err
 	}
-	e.deliverAll(ctx, slices.DeleteFunc(all, func(m store.Message) bool { return m.RunID != id || m.Tries > 0 }))
+	e.deliverAll(ctx, slices.DeleteFunc(all, func(m store.Message) bool { return m.Tries > 0 || !slices.Contains(ids, m.RunID) }))
 	return nil
 }
 

@@ -127,3 +127,28 @@ func TestARunForThePastIsExpectedFromWhenItWasAskedFor(t *testing.T) {
 		}
 	})
 }
+
+func TestARunThatEndedInTimeIsNotLateWhenItIsRetried(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": 20 * time.Minute}, fail: map[string]int{"a": 1}}
+	var id string
+	succession(t, x,
+		func(ctx context.Context, e *runtime.Engine) {
+			id = runAll(ctx, t, e, lateFlow).ID
+			time.Sleep(time.Hour)
+			if err := e.Retry(ctx, id, nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		},
+		func(ctx context.Context, e *runtime.Engine) {
+			if err := e.Resume(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+			if run, err := e.Wait(ctx, id); err != nil || run.State.String() != "succeeded" {
+				t.Errorf("the run is %s (%v)", run.State, err)
+			}
+			if all := outbox(ctx, t, e, x); len(all) > 0 {
+				t.Errorf("told was %q", all)
+			}
+		})
+}

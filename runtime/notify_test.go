@@ -269,7 +269,7 @@ func TestARedirectIsFollowedOnTheSameHostOnly(t *testing.T) {
 		served := make(chan error, 1)
 		go func() { served <- e.Serve(ctx) }()
 		run := toEnd(ctx, t, e, `{name: flow, notify: [{url: "`+r.URL+`/?to=`+c.to+`", on: succeeded, secret: s}], tasks: {a: {run: x}}}`)
-		if err := e.DeliverRun(ctx, run.ID); err != nil {
+		if err := e.DeliverRuns(ctx, run.ID); err != nil {
 			t.Fatal(err)
 		}
 		waiting, err := e.Store.Messages(ctx, store.MessageWaiting, 9)

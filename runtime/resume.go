@@ -201,6 +201,7 @@ func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *d
 	if err != nil {
 		return err
 	}
+	l.toldLate = true // or it ended in time
 	return e.ask(ctx, func(lp *loop) error {
 		if l.run.StartedAt().IsZero() { // it was dropped or cancelled before it started
 			l.rec.FinishedAt = time.Time{}

@@ -67,7 +67,7 @@ func toldAtTheEnd(t *testing.T, e *runtime.Engine, text string) {
 	served := make(chan error, 1)
 	go func() { served <- e.Serve(ctx) }()
 	run := toEnd(ctx, t, e, text)
-	if err := e.DeliverRun(ctx, run.ID); err != nil {
+	if err := e.DeliverRuns(ctx, run.ID); err != nil {
 		t.Error(err)
 	}
 	stop()

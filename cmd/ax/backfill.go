@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -127,7 +128,12 @@ func (g *globals) backfillHere(ctx context.Context, name string, o backfillOptio
 		if err != nil {
 			return err
 		}
-		return g.awaitFilled(ctx, e, filled, o)
+		var own []string
+		for _, f := range filled {
+			own = append(own, f.Run.ID)
+		}
+		ended := g.awaitFilled(ctx, e, filled, o)
+		return cmp.Or(ended, g.tellTargets(ctx, e, plan, own...))
 	})
 }
 

@@ -47,17 +47,17 @@ func (o *mailOptions) value(env []string) (runtime.Mail, error) {
 	return m, nil
 }
 
-// tellTime is how long a command waits at its end for the targets of a run to
+// tellTime is how long a command waits at its end for the targets of runs to
 // take their messages.
 const tellTime = 5 * time.Second
 
-// tellTargets sends what a run of this process has to tell. It may know secrets
+// tellTargets sends what runs of this process have to tell. It may know secrets
 // that a serving ax does not, so it has the first try; that one has the others.
-func (g *globals) tellTargets(ctx context.Context, e *runtime.Engine, plan *dag.Plan, run string) error {
+func (g *globals) tellTargets(ctx context.Context, e *runtime.Engine, plan *dag.Plan, runs ...string) error {
 	if len(plan.Workflow.Notify) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
-	return e.DeliverRun(ctx, run)
+	return e.DeliverRuns(ctx, runs...)
 }
