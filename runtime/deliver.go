@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,15 +58,18 @@ func (e *Engine) Deliver(ctx context.Context) {
 	}
 }
 
-// DeliverRuns sends the messages of some runs that nobody has tried to send yet,
-// each once. What cannot be sent is left to the engine that serves.
-func (e *Engine) DeliverRuns(ctx context.Context, ids ...string) error {
+// DeliverOwn sends the messages that this engine has made and nobody has tried to
+// send yet, each once. What cannot be sent is left to the engine that serves.
+func (e *Engine) DeliverOwn(ctx context.Context) error {
 	e.init()
 	all, err := e.Store.Messages(ctx, store.MessageWaiting, store.MaxLimit)
 	if err != nil {
 		return err
 	}
-	e.deliverAll(ctx, slices.DeleteFunc(all, func(m store.Message) bool { return m.Tries > 0 || !slices.Contains(ids, m.RunID) }))
+	e.deliverAll(ctx, slices.DeleteFunc(all, func(m store.Message) bool {
+		_, own := e.own.Load(m.ID)
+		return !own || m.Tries > 0
+	}))
 	return nil
 }
 
@@ -261,23 +265,22 @@ func (e *Engine) noticeValues(ctx context.Context, m *store.Message, plan *dag.P
 	if err != nil {
 		return expression.Values{}, nil, err
 	}
+	env := &environment{dir: filepath.Dir(absolute(plan.Workflow.Source.File)), values: expression.Values{
+		Params: run.Params, Env: map[string]string{}, Zone: zone,
+		Run: expression.Run{ID: run.ID, Workflow: run.Workflow, Trigger: string(run.Trigger), ScheduledFor: run.ScheduledFor},
+	}}
+	env.inherit(e, plan.Workflow)
 	wf := *plan.Workflow
 	wf.Secrets = slices.DeleteFunc(slices.Clone(wf.Secrets), func(s dsl.Secret) bool {
 		return !slices.ContainsFunc(used, func(r expression.Reference) bool {
 			return r.Root() == "secrets" && (r.Name() == s.Name.V || r.Name() == "")
 		})
 	})
-	secrets, err := readSecrets(&wf, &environment{src: wf.Source, dir: filepath.Dir(absolute(wf.Source.File))}, e.Env)
+	secrets, err := readSecrets(&wf, env, e.Env)
 	if err != nil {
 		return expression.Values{}, nil, err
 	}
-	var hidden []string
-	for _, value := range secrets {
-		hidden = append(hidden, value)
-	}
-	mask, _ := executor.NewMask(hidden)
-	return expression.Values{
-		Params: run.Params, Secrets: secrets, Zone: zone,
-		Run: expression.Run{ID: run.ID, Workflow: run.Workflow, Trigger: string(run.Trigger), ScheduledFor: run.ScheduledFor},
-	}, mask, nil
+	env.values.Secrets = secrets
+	mask, _ := executor.NewMask(slices.Collect(maps.Values(secrets)))
+	return env.values, mask, nil
 }

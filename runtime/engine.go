@@ -87,6 +87,7 @@ type Engine struct {
 
 	delivers atomic.Bool   // this engine sends the messages of all
 	mailed   chan struct{} // there are new messages
+	own      sync.Map      // ids of messages made here, where others send them
 
 	longest time.Duration // sleep of the loop: maxPause but in tests, where no clock is ever set
 	calls   executor.Registry

@@ -167,6 +167,9 @@ func (e *Engine) tell(b *store.Batch, plan *dag.Plan, run *store.Run, n Notice, 
 			continue
 		}
 		told = true
+		if !e.delivers.Load() {
+			e.own.Store(n.ID, true)
+		}
 		b.Messages = append(b.Messages, store.Message{
 			ID: n.ID, Workflow: run.Workflow, Version: plan.Workflow.Source.Hash(), File: absolute(plan.Workflow.Source.File), Target: i,
 			Event: n.Event, RunID: run.ID, ScheduledFor: run.ScheduledFor, Body: body, State: store.MessageWaiting, CreatedAt: now, NextAt: next,

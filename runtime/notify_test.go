@@ -268,8 +268,8 @@ func TestARedirectIsFollowedOnTheSameHostOnly(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- e.Serve(ctx) }()
-		run := toEnd(ctx, t, e, `{name: flow, notify: [{url: "`+r.URL+`/?to=`+c.to+`", on: succeeded, secret: s}], tasks: {a: {run: x}}}`)
-		if err := e.DeliverRuns(ctx, run.ID); err != nil {
+		toEnd(ctx, t, e, `{name: flow, notify: [{url: "`+r.URL+`/?to=`+c.to+`", on: succeeded, secret: s}], tasks: {a: {run: x}}}`)
+		if err := e.DeliverOwn(ctx); err != nil {
 			t.Fatal(err)
 		}
 		waiting, err := e.Store.Messages(ctx, store.MessageWaiting, 9)

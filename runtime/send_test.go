@@ -66,8 +66,8 @@ func toldAtTheEnd(t *testing.T, e *runtime.Engine, text string) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- e.Serve(ctx) }()
-	run := toEnd(ctx, t, e, text)
-	if err := e.DeliverRuns(ctx, run.ID); err != nil {
+	toEnd(ctx, t, e, text)
+	if err := e.DeliverOwn(ctx); err != nil {
 		t.Error(err)
 	}
 	stop()

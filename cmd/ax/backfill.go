@@ -128,12 +128,8 @@ func (g *globals) backfillHere(ctx context.Context, name string, o backfillOptio
 		if err != nil {
 			return err
 		}
-		var own []string
-		for _, f := range filled {
-			own = append(own, f.Run.ID)
-		}
 		ended := g.awaitFilled(ctx, e, filled, o)
-		return cmp.Or(ended, g.tellTargets(ctx, e, plan, own...))
+		return cmp.Or(ended, tellTargets(ctx, e))
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/runtime"
 )
 
@@ -51,13 +50,11 @@ func (o *mailOptions) value(env []string) (runtime.Mail, error) {
 // take their messages.
 const tellTime = 5 * time.Second
 
-// tellTargets sends what runs of this process have to tell. It may know secrets
-// that a serving ax does not, so it has the first try; that one has the others.
-func (g *globals) tellTargets(ctx context.Context, e *runtime.Engine, plan *dag.Plan, runs ...string) error {
-	if len(plan.Workflow.Notify) == 0 {
-		return nil
-	}
+// tellTargets sends what the runs of this process have to tell. It may know
+// secrets that a serving ax does not, so it has the first try; that one has the
+// others.
+func tellTargets(ctx context.Context, e *runtime.Engine) error {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
-	return e.DeliverRuns(ctx, runs...)
+	return e.DeliverOwn(ctx)
 }

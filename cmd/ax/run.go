@@ -224,7 +224,7 @@ func (g *globals) runToEnd(ctx context.Context, e *runtime.Engine, plan *dag.Pla
 	}
 	unsubscribe() // progress shows what it has got and ends
 	<-shown
-	if err := g.tellTargets(ctx, e, plan, run.ID); err != nil {
+	if err := tellTargets(ctx, e); err != nil {
 		return exit{exitFailed, err}
 	}
 	if code == 0 && ended.State != machine.RunSucceeded {
