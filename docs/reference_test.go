@@ -154,51 +154,6 @@ func TestEveryKeyOfWorkflowsAndTasksHasASectionWithAnExample(t *testing.T) {
 	}
 }
 
-// notYet marks the keys that a run refuses.
-const notYet = "*Not yet.*"
-
-// What a run refuses is marked, in the section and in the tables, and what is
-// marked is refused.
-func TestKeysThatAreNotCarriedOutYetAreMarked(t *testing.T) {
-	p := readPage(t, language)
-	for chapter, mapping := range chapters {
-		refused := map[string]bool{}
-		for _, s := range sections(p, chapter) {
-			for _, b := range s.blocks {
-				if !b.isWorkflow() {
-					continue
-				}
-				wf, _ := dsl.Parse(b.fileName(), []byte(b.text))
-				for _, d := range runtime.Unsupported(wf) {
-					key, _, _ := strings.Cut(d.Message, " ")
-					refused[key] = true
-				}
-			}
-			for _, key := range s.keys {
-				if marked := strings.HasPrefix(strings.TrimSpace(s.text), notYet); marked != refused[key] {
-					t.Errorf("section %s: refused is %v, marked is %v", key, refused[key], marked)
-				}
-			}
-		}
-		marksAgree(t, p, mapping, refused)
-		if mapping == "a task" {
-			marksAgree(t, p, `"defaults"`, refused)
-		}
-	}
-}
-
-func marksAgree(t *testing.T, p *page, mapping string, refused map[string]bool) {
-	t.Helper()
-	rows, _, _ := table(t, p, "keys of "+mapping)
-	for _, row := range rows {
-		for _, key := range words(row[0]) {
-			if marked := slices.Contains(row, notYet); marked != refused[key] {
-				t.Errorf("%s of %s: refused is %v, marked is %v", key, mapping, refused[key], marked)
-			}
-		}
-	}
-}
-
 func TestTheFunctionsAreThoseOfTheLanguage(t *testing.T) {
 	p := readPage(t, language)
 	rows, from, to := table(t, p, "functions")

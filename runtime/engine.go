@@ -35,7 +35,7 @@ import (
 var ErrStopped = errors.New("the engine has stopped")
 
 // ErrRefused marks requests for a run that could not be: parameters that do not
-// fit, a secret that is not there, keys that do not work yet.
+// fit, a secret that is not there.
 var ErrRefused = errors.New("refused")
 
 // refused marks an error without changing its words.
@@ -173,8 +173,8 @@ type Request struct {
 }
 
 // Start makes a run and has it carried out. When it returns, the run is on disk.
-// It refuses what could not run: parameters that do not fit, keys that do not
-// work yet, environment files that cannot be read.
+// It refuses what could not run: parameters that do not fit, environment files
+// that cannot be read.
 func (e *Engine) Start(ctx context.Context, q Request) (store.Run, error) {
 	e.init()
 	run, l, err := e.create(ctx, q, e.Owner)
@@ -227,9 +227,6 @@ func (e *Engine) create(ctx context.Context, q Request, owner string) (store.Run
 
 // refusal tells why no run of a plan can be carried out by this engine.
 func (e *Engine) refusal(p *dag.Plan) error {
-	if ds := Unsupported(p.Workflow); len(ds) > 0 {
-		return fmt.Errorf("%s:%d:%d: %s", ds[0].File, ds[0].Pos.Line, ds[0].Pos.Col, ds[0].Message)
-	}
 	return errors.Join(e.checkCalls(p.Workflow), e.checkChildren(p.Workflow))
 }
 

@@ -60,7 +60,7 @@ func TestTheHealthCountsWhatWaitsAndWhatFailed(t *testing.T) {
 		}
 		runAll(ctx, t, e, "name: bad\ntasks:\n  b: {run: x}\n")
 		h, err := e.Health(ctx)
-		if want := (runtime.Health{Queued: 2, Active: 1}); err != nil || h != want {
+		if want := (runtime.Health{Queued: 2, Active: 1, Slots: runtime.DefaultMaxParallel}); err != nil || h != want {
 			t.Errorf("the health is %+v, %v, want %+v", h, err, want)
 		}
 		if _, err := e.Wait(ctx, last); err != nil {

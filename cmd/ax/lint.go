@@ -13,7 +13,6 @@ import (
 
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/dsl/lint"
-	"github.com/ax-scheduler/ax/runtime"
 )
 
 // lintOptions are the flags of `ax lint`.
@@ -68,8 +67,6 @@ func (g *globals) lint(paths []string, o lintOptions) error {
 	}
 	files := in.read(g.stdin)
 	ds := lint.Check(files, lint.Options{Now: time.Now(), Root: os.DirFS("/"), Others: in.others})
-	ds = append(ds, notYet(files)...)
-	ds.Sort()
 	if err := g.printDiagnostics(ds, files, o); err != nil {
 		return err
 	}
@@ -82,21 +79,6 @@ func (g *globals) lint(paths []string, o lintOptions) error {
 		}
 	}
 	return nil
-}
-
-// notYet warns of what is right but cannot be carried out by this version.
-func notYet(files []*lint.File) dsl.Diagnostics {
-	var ds dsl.Diagnostics
-	for _, f := range files {
-		if f.Workflow == nil {
-			continue
-		}
-		for _, d := range runtime.Unsupported(f.Workflow) {
-			d.Severity = dsl.Warning
-			ds = append(ds, d)
-		}
-	}
-	return ds
 }
 
 // printDiagnostics prints in one of the formats. Those that people read leave

@@ -75,10 +75,6 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if ds := runtime.Unsupported(plan.Workflow); len(ds) > 0 {
-		g.renderDiagnostics(ds, plan.Workflow.Source)
-		return exit{code: exitUsage}
-	}
 	q, err := g.request(plan, o)
 	if err != nil {
 		return err

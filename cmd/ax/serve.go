@@ -305,13 +305,10 @@ func (s *serving) watch(ctx context.Context, ready chan struct{}) error {
 	})
 }
 
-// logProblems tells of the problems of the files that have changed, and which
-// of the loaded workflows cannot be carried out.
+// logProblems tells of the problems of the files that have changed.
 func (s *serving) logProblems(c *reload.Catalog) {
 	before := map[string]dsl.Diagnostics{}
-	loaded := map[string]*reload.File{}
 	if old := s.catalog.Load(); old != nil {
-		loaded = old.Workflows
 		for _, f := range old.Files {
 			before[f.Path] = f.Diagnostics
 		}
@@ -320,13 +317,6 @@ func (s *serving) logProblems(c *reload.Catalog) {
 		if !slices.Equal(f.Diagnostics, before[f.Path]) {
 			for _, d := range f.Diagnostics {
 				s.logDiagnostic(d, f.Name != "")
-			}
-		}
-	}
-	for name, f := range c.Workflows {
-		if f != loaded[name] {
-			for _, d := range runtime.Unsupported(f.Workflow) {
-				s.logDiagnostic(d, true)
 			}
 		}
 	}
