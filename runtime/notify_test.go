@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ax-scheduler/ax/runtime"
@@ -195,32 +196,35 @@ func (s *tries) Commit(ctx context.Context, b *store.Batch) error {
 	return s.Store.Commit(ctx, b)
 }
 
+func (s *tries) sofar() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.notes)
+}
+
 func TestAMessageThatNobodyTakesIsTriedForADayWithGrowingPauses(t *testing.T) {
-	x := &script{}
-	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
-		spy := &tries{Store: e.Store, t0: x.t0}
-		e.Store = spy
-		var wg sync.WaitGroup
-		ctx, stop := context.WithCancel(ctx)
-		wg.Go(func() { e.Deliver(ctx) })
-		time.Sleep(time.Second)
-		runAll(ctx, t, e, `{name: flow, params: {to: nowhere}, notify: [{url: "${{ params.to }}", on: succeeded}], tasks: {a: {run: x}}}`)
-		time.Sleep(30 * time.Hour)
-		equal(t, spy.notes[:5], []string{"1s 1 waiting", "16s 2 waiting", "46s 3 waiting", "1m46s 4 waiting", "3m46s 5 waiting"})
-		last := spy.notes[len(spy.notes)-1]
-		if len(spy.notes) != 31 || !strings.HasSuffix(last, "31 given_up") {
-			t.Errorf("%d tries, the last of which is %q", len(spy.notes), last)
-		}
-		given, err := e.Store.Messages(ctx, store.MessageGivenUp, 9)
-		if err != nil || len(given) != 1 || !strings.Contains(given[0].Error, "is no web address") || strings.Contains(given[0].Error, "nowhere") {
-			t.Errorf("what is left of it is %+v (%v)", given, err)
-		}
-		time.Sleep(31 * 24 * time.Hour)
-		if given, err := e.Store.Messages(ctx, store.MessageGivenUp, 9); len(given) > 0 || err != nil {
-			t.Errorf("it is there for ever: %+v (%v)", given, err)
-		}
-		stop()
-		wg.Wait()
+	synctest.Test(t, func(t *testing.T) {
+		spy := &tries{Store: &store.Memory{}, t0: time.Now()}
+		e := &runtime.Engine{Store: spy, Executor: &script{}, Data: t.TempDir()}
+		inDelivery(t, e, func(ctx context.Context) {
+			time.Sleep(time.Second)
+			runAll(ctx, t, e, `{name: flow, params: {to: nowhere}, notify: [{url: "${{ params.to }}", on: succeeded}], tasks: {a: {run: x}}}`)
+			time.Sleep(30 * time.Hour)
+			notes := spy.sofar()
+			equal(t, notes[:5], []string{"1s 1 waiting", "16s 2 waiting", "46s 3 waiting", "1m46s 4 waiting", "3m46s 5 waiting"})
+			last := notes[len(notes)-1]
+			if len(notes) != 31 || !strings.HasSuffix(last, "31 given_up") {
+				t.Errorf("%d tries, the last of which is %q", len(notes), last)
+			}
+			given, err := e.Store.Messages(ctx, store.MessageGivenUp, 9)
+			if err != nil || len(given) != 1 || !strings.Contains(given[0].Error, "is no web address") || strings.Contains(given[0].Error, "nowhere") {
+				t.Errorf("what is left of it is %+v (%v)", given, err)
+			}
+			time.Sleep(31 * 24 * time.Hour)
+			if given, err := e.Store.Messages(ctx, store.MessageGivenUp, 9); len(given) > 0 || err != nil {
+				t.Errorf("it is there for ever: %+v (%v)", given, err)
+			}
+		})
 	})
 }
 
