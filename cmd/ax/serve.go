@@ -149,6 +149,8 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		}
 		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, keep: keep, lock: lock}
 		e.Workflows = sv.workflow
+		sv.metrics = server.NewMetrics(versionText(), sv.catalog.Load)
+		e.Observer = sv.metrics
 		return sv.run(ctx)
 	})
 }
@@ -165,6 +167,7 @@ type serving struct {
 	keep    runtime.Retention
 	lock    *runtime.ServeLock
 	catalog atomic.Pointer[reload.Catalog]
+	metrics *server.Metrics
 }
 
 func (s *serving) run(ctx context.Context) error {
@@ -201,7 +204,7 @@ func (s *serving) run(ctx context.Context) error {
 	beside.Go(func() { s.e.Deliver(answer) })
 	api := &server.Server{
 		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts, Retention: s.keep,
-		Version: versionText(), Log: s.e.Log, Stopping: func() bool { return ctx.Err() != nil },
+		Version: versionText(), Metrics: s.metrics, Log: s.e.Log, Stopping: func() bool { return ctx.Err() != nil },
 	}
 	if err := s.announce(api); err != nil {
 		return exit{exitFailed, err}

@@ -40,6 +40,7 @@ type Server struct {
 	Version string
 
 	Retention runtime.Retention // of workflows that say nothing
+	Metrics   *Metrics          // told at /metrics; nil for none
 
 	Tokens []Token  // who may ask; none where everybody on the loopback interface may
 	Hosts  []string // names in lower case under which the server is reached beside its address
@@ -89,6 +90,9 @@ func (s *Server) Handler() http.Handler {
 	s.backfills(api)
 	s.prunes(api)
 	mux.HandleFunc("GET /api/v1/runs/{id}/tasks/{task}/log", s.taskLog)
+	if s.Metrics != nil {
+		mux.Handle("GET /metrics", s.Metrics.handler(s))
+	}
 	return mux
 }
 
