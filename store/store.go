@@ -238,6 +238,16 @@ type Store interface {
 	// schedule; limit 0 for all.
 	Ticks(ctx context.Context, workflow string, from, to time.Time, limit int) ([]Tick, error)
 
+	// LastTicks gives a workflow's ticks that come before one, by time and
+	// schedule, the last first, at most limit; before the zero Tick come all.
+	LastTicks(ctx context.Context, workflow string, before Tick, limit int) ([]Tick, error)
+	// Versions gives the versions of a workflow without their texts, by
+	// CreatedAt and Hash, the last first, at most limit.
+	Versions(ctx context.Context, workflow string, limit int) ([]Version, error)
+	// TasksIn gives those of a run's records of tasks that are in some states,
+	// in the order of Tasks, at most limit.
+	TasksIn(ctx context.Context, runID string, states []machine.TaskState, limit int) ([]Task, error)
+
 	// Schedules gives the span of each schedule that a workflow has ticks of,
 	// by schedule.
 	Schedules(ctx context.Context, workflow string) ([]Span, error)

@@ -13,9 +13,19 @@ import (
 // styles apply within class "ax-graph" only, and it has no element ids, so that
 // several fit into one page. Each task is a group with class "node", its own
 // classes and data-id; each wire a group with class "wire" and its kind.
-func (d *Drawing) WriteSVG(w io.Writer) error {
+func (d *Drawing) WriteSVG(w io.Writer) error { return d.write(w, "<style>"+css+"</style>\n") }
+
+// WriteInline writes the picture as an element of an HTML page, without the
+// style sheet, which Style gives: a page whose policy forbids styles of its own
+// has it in a file.
+func (d *Drawing) WriteInline(w io.Writer) error { return d.write(w, "") }
+
+// Style gives the style sheet of the pictures that WriteInline writes.
+func Style() string { return css }
+
+func (d *Drawing) write(w io.Writer, style string) error {
 	p := &pen{Writer: bufio.NewWriter(w), down: d.Down}
-	p.head(d)
+	p.head(d, style)
 	for _, f := range d.Frames {
 		p.frame(f)
 	}
@@ -59,7 +69,7 @@ func (p *pen) say(s string) {
 	_ = xml.EscapeText(p, []byte(clean(s)))
 }
 
-func (p *pen) head(d *Drawing) {
+func (p *pen) head(d *Drawing, style string) {
 	p.put(`<svg xmlns="http://www.w3.org/2000/svg" class="ax-graph" role="img" width="`, d.Width, `" height="`, d.Height,
 		`" viewBox="0 0 `, d.Width, ` `, d.Height, `">`, "\n<title>")
 	if d.Title == "" {
@@ -70,7 +80,7 @@ func (p *pen) head(d *Drawing) {
 	for i := range d.Wires {
 		edges += len(d.Wires[i].Edges)
 	}
-	p.put("</title>\n<desc>", count(len(d.Boxes), "task"), ", ", count(edges, "edge"), "</desc>\n<style>", css, "</style>\n",
+	p.put("</title>\n<desc>", count(len(d.Boxes), "task"), ", ", count(edges, "edge"), "</desc>\n", style,
 		`<rect class="paper" width="`, d.Width, `" height="`, d.Height, "\"/>\n")
 }
 

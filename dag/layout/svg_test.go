@@ -149,3 +149,17 @@ func contrast(a, b string) float64 {
 	x, y := light(a), light(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
+
+func TestThePictureInAPageIsTheSameButForItsStyles(t *testing.T) {
+	d := mustPlace(t, graph(etl))
+	var inline bytes.Buffer
+	if err := d.WriteInline(&inline); err != nil {
+		t.Fatal(err)
+	}
+	if want := bytes.Replace(svg(t, d), []byte("<style>"+Style()+"</style>\n"), nil, 1); !bytes.Equal(inline.Bytes(), want) {
+		t.Errorf("the picture is %.200q", inline.String())
+	}
+	if strings.Contains(inline.String(), "style") {
+		t.Error("the picture in a page has a style of its own")
+	}
+}

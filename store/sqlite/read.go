@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -203,16 +204,35 @@ func bounded(limit int) int { return min(max(limit, 1), store.MaxLimit) }
 
 const ofRun = ` WHERE run = (SELECT n FROM runs WHERE id = ?) ORDER BY `
 
-// Tasks gives the records of a run's tasks by index and instance.
-func (s *Store) Tasks(ctx context.Context, runID string) ([]store.Task, error) {
-	const query = `SELECT idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs FROM tasks`
-	return read(ctx, s, query+ofRun+`idx, instance`, func(t *store.Task) []any {
+const taskColumns = `SELECT idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs FROM tasks`
+
+func scanTask(runID string) func(*store.Task) []any {
+	return func(t *store.Task) []any {
 		t.RunID = runID
 		return []any{
 			&t.Index, &t.Instance, &t.ID, state[machine.TaskState]{&t.State, machine.ParseTaskState}, &t.Reason, &t.Attempts,
 			&t.ExitCode, &t.Error, at{&t.StartedAt}, at{&t.FinishedAt}, fromJSON{&t.Outputs},
 		}
-	}, runID)
+	}
+}
+
+// Tasks gives the records of a run's tasks by index and instance.
+func (s *Store) Tasks(ctx context.Context, runID string) ([]store.Task, error) {
+	return read(ctx, s, taskColumns+ofRun+`idx, instance`, scanTask(runID), runID)
+}
+
+// TasksIn gives those of a run's records of tasks that are in some states.
+func (s *Store) TasksIn(ctx context.Context, runID string, states []machine.TaskState, limit int) ([]store.Task, error) {
+	if len(states) == 0 {
+		return nil, nil
+	}
+	args := []any{runID}
+	for _, st := range states {
+		args = append(args, st.String())
+	}
+	in := strings.Repeat(", ?", len(states))[2:]
+	const query = taskColumns + ` WHERE run = (SELECT n FROM runs WHERE id = ?) AND state IN (`
+	return read(ctx, s, query+in+`) ORDER BY idx, instance LIMIT ?`, scanTask(runID), append(args, bounded(limit))...)
 }
 
 // Attempts gives a run's attempts by index, instance and number.
@@ -273,9 +293,30 @@ func (s *Store) Ticks(ctx context.Context, workflow string, from, to time.Time, 
 	}
 	const query = `SELECT workflow, schedule, at, outcome, reason, run_id FROM ticks
 		WHERE workflow = ? AND at BETWEEN ? AND ? ORDER BY at, schedule LIMIT ?`
-	return read(ctx, s, query, func(t *store.Tick) []any {
-		return []any{&t.Workflow, &t.Schedule, at{&t.At}, &t.Outcome, &t.Reason, &t.RunID}
-	}, workflow, from.UnixMicro(), to.UnixMicro(), limit)
+	return read(ctx, s, query, scanTick, workflow, from.UnixMicro(), to.UnixMicro(), limit)
+}
+
+func scanTick(t *store.Tick) []any {
+	return []any{&t.Workflow, &t.Schedule, at{&t.At}, &t.Outcome, &t.Reason, &t.RunID}
+}
+
+// LastTicks gives a workflow's ticks that come before one, the last first.
+func (s *Store) LastTicks(ctx context.Context, workflow string, before store.Tick, limit int) ([]store.Tick, error) {
+	const query = `SELECT workflow, schedule, at, outcome, reason, run_id FROM ticks
+		WHERE workflow = ? AND (at, schedule) < (?, ?) ORDER BY at DESC, schedule DESC LIMIT ?`
+	end := int64(math.MaxInt64)
+	if before != (store.Tick{}) {
+		end = before.At.UnixMicro()
+	}
+	return read(ctx, s, query, scanTick, workflow, end, before.Schedule, bounded(limit))
+}
+
+// Versions gives the versions of a workflow without their texts, the last first.
+func (s *Store) Versions(ctx context.Context, workflow string, limit int) ([]store.Version, error) {
+	const query = `SELECT hash, workflow, tasks, created_at FROM versions WHERE workflow = ? ORDER BY created_at DESC, hash DESC LIMIT ?`
+	return read(ctx, s, query, func(v *store.Version) []any {
+		return []any{&v.Hash, &v.Workflow, fromJSON{&v.Tasks}, at{&v.CreatedAt}}
+	}, workflow, bounded(limit))
 }
 
 // Schedules gives the span of each schedule that a workflow has ticks of, by

@@ -195,6 +195,75 @@ var lists = []check{
 			t.Fatalf("another workflow has %d ticks left, expected 10", n)
 		}
 	}},
+	{"the last ticks come page by page, the last first", func(t *testing.T, s store.Store) {
+		b := &store.Batch{}
+		for i := range 10 {
+			at := day.Add(time.Duration(i/2) * time.Hour) // two schedules at each time
+			b.Ticks = append(b.Ticks, store.Tick{Workflow: "w", Schedule: "ab"[i%2 : i%2+1], At: at, Outcome: store.TickFired, RunID: fmt.Sprint(i)},
+				store.Tick{Workflow: "v", Schedule: "a", At: at.Add(time.Duration(i) * time.Minute)})
+		}
+		commit(t, s, b)
+		for limit := 0; limit <= 11; limit++ {
+			var got []string
+			for last := (store.Tick{}); ; {
+				page := must(s.LastTicks(context.Background(), "w", last, limit))(t)
+				for _, tick := range page {
+					got = append(got, tick.RunID)
+				}
+				if len(page) < max(limit, 1) {
+					break
+				}
+				last = page[len(page)-1]
+			}
+			same(t, fmt.Sprintf("ticks by %d", limit), strings.Join(got, ""), "9876543210")
+		}
+	}},
+	{"the versions of a workflow are listed without their texts, the last first", func(t *testing.T, s store.Store) {
+		b := &store.Batch{}
+		for i, hash := range []string{"c", "a", "d", "b"} {
+			workflow := "w"
+			if hash == "d" {
+				workflow = "v"
+			}
+			b.Versions = append(b.Versions, store.Version{
+				Hash: hash, Workflow: workflow, Text: []byte("x"), Tasks: []string{"t"}, CreatedAt: day.Add(time.Duration(i/2) * time.Hour),
+			})
+		}
+		commit(t, s, b)
+		got := must(s.Versions(context.Background(), "w", 9))(t)
+		same(t, "versions", got, []store.Version{
+			{Hash: "b", Workflow: "w", Tasks: []string{"t"}, CreatedAt: day.Add(time.Hour)},
+			{Hash: "c", Workflow: "w", Tasks: []string{"t"}, CreatedAt: day},
+			{Hash: "a", Workflow: "w", Tasks: []string{"t"}, CreatedAt: day},
+		})
+		if n := len(must(s.Versions(context.Background(), "w", 2))(t)); n != 2 {
+			t.Fatalf("at most two versions are %d", n)
+		}
+		same(t, "the text", must(s.Version(context.Background(), "a"))(t).Text, []byte("x"))
+	}},
+	{"tasks are found by their states", func(t *testing.T, s store.Store) {
+		b := &store.Batch{Create: []store.Run{run("r1", "w", machine.RunRunning), run("r2", "w", machine.RunRunning)}}
+		for i := range 16 {
+			for _, id := range []string{"r1", "r2"} {
+				b.Tasks = append(b.Tasks, store.Task{RunID: id, Index: i, Instance: -1, ID: "t", State: machine.TaskState(i % 8)})
+			}
+		}
+		commit(t, s, b)
+		for _, c := range []struct {
+			states []machine.TaskState
+			limit  int
+			want   []int
+		}{
+			{nil, 9, nil}, {[]machine.TaskState{5}, 9, []int{5, 13}}, {[]machine.TaskState{7, 0, 7}, 9, []int{0, 7, 8, 15}},
+			{[]machine.TaskState{7, 0}, 3, []int{0, 7, 8}}, {[]machine.TaskState{1}, 0, []int{1}},
+		} {
+			var got []int
+			for _, task := range must(s.TasksIn(context.Background(), "r1", c.states, c.limit))(t) {
+				got = append(got, task.Index)
+			}
+			same(t, fmt.Sprintf("tasks in %v", c.states), got, c.want)
+		}
+	}},
 	{"an id is found by how it begins", func(t *testing.T, s store.Store) {
 		b := &store.Batch{}
 		for _, id := range []string{"a", "ab", "aba", "ac", "b", "é", "a\xff", "a\xff\xff", "%"} {
