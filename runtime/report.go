@@ -90,13 +90,13 @@ func ReadReport(ctx context.Context, s store.Store, id string) (Report, error) {
 // more: a retry has had the items anew.
 func (rep *Report) add(of []store.Task) {
 	instances := slices.DeleteFunc(of[1:], func(t store.Task) bool { return t.State == machine.Pending })
-	task := newTaskReport(of[0])
+	task := NewTaskReport(of[0])
 	if len(instances) > 0 && of[0].State.Final() {
 		task.Outputs = listed(instances)
 	}
 	rep.Tasks = append(rep.Tasks, task)
 	for _, t := range instances {
-		rep.Tasks = append(rep.Tasks, newTaskReport(t))
+		rep.Tasks = append(rep.Tasks, NewTaskReport(t))
 	}
 }
 
@@ -135,7 +135,8 @@ func untouched(id string, run store.Run) store.Task {
 	return t
 }
 
-func newTaskReport(t store.Task) TaskReport {
+// NewTaskReport gives the report of a task.
+func NewTaskReport(t store.Task) TaskReport {
 	return TaskReport{
 		ID: t.ID, State: t.State.String(), Reason: string(t.Reason), Attempts: t.Attempts,
 		ExitCode: t.ExitCode, Error: t.Error,

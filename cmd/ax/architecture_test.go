@@ -19,7 +19,7 @@ const module = "github.com/ax-scheduler/ax/"
 var mayImport = map[string][]string{
 	"cmd/ax":           {"*"},
 	"runtime":          {"runtime/machine", "runtime/trigger", "runtime/executor", "runtime/reload", "store", "dag", "dsl", "dsl/cron", "dsl/expression", "dsl/statement"},
-	"runtime/server":   {"runtime", "runtime/machine", "runtime/reload", "store", "dag", "dsl"},
+	"runtime/server":   {"runtime", "runtime/machine", "runtime/reload", "store", "dag", "dag/layout", "dsl"},
 	"runtime/reload":   {"dag", "dsl", "dsl/lint"},
 	"runtime/trigger":  {"dag", "dsl", "dsl/cron"},
 	"runtime/executor": {"dag", "dsl", "dsl/statement"},

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -15,8 +16,8 @@ import (
 
 // guard refuses what may not come from a program or a page of this machine's
 // own: other hosts (a name that was made to point here), other origins and
-// cross-site requests, bodies that a plain web form can send, and where tokens
-// are set, who has none.
+// cross-site requests, bodies that a plain web form can send unless it is one of
+// the UI's own, and where tokens are set, who has none. It records every change.
 func (s *Server) guard(addr net.Addr, next http.Handler) http.Handler {
 	ours := s.hosts(addr)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -24,34 +25,74 @@ func (s *Server) guard(addr net.Addr, next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		role := s.roleOf(r)
+		who := s.callerOf(r)
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
 		switch {
 		case !ours(r.Host):
-			refuse(w, http.StatusForbidden, "the Host of the request is not this server's")
+			s.deny(w, r, http.StatusForbidden, "the Host of the request is not this server's")
 		case !ownOrigin(r):
-			refuse(w, http.StatusForbidden, "the request comes from another site")
-		case role == Nobody && !open(r.URL.Path):
-			h.Set("WWW-Authenticate", `Bearer realm="ax"`)
-			refuse(w, http.StatusUnauthorized, "send a token of this server as Authorization: Bearer TOKEN")
-		case changes(r) && role < Operator:
-			refuse(w, http.StatusForbidden, "the token may only read: this needs one with the role operate")
-		case changes(r) && !isJSON(r):
-			refuse(w, http.StatusUnsupportedMediaType, "send the request as application/json")
+			s.deny(w, r, http.StatusForbidden, "the request comes from another site")
+		case who.role == Nobody && !open(r.URL.Path):
+			s.unknown(w, r)
+		case changes(r) && who.role < Operator && !open(r.URL.Path):
+			s.deny(w, r, http.StatusForbidden, "the token may only read: this needs one with the role operate")
+		case changes(r) && !isJSON(r) && !isForm(r):
+			s.deny(w, r, http.StatusUnsupportedMediaType, "send the request as application/json")
 		default:
-			// Read here and in one piece, so that the connection is closed
-			// where more comes than is taken.
-			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-			if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-				refuse(w, http.StatusRequestEntityTooLarge, "a request has at most 1 MiB")
-				return
-			} else if err != nil {
-				return // the client has gone
-			}
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			next.ServeHTTP(w, r)
+			s.pass(w, r, next)
 		}
 	})
 }
+
+// unknown answers those who have no token: in a browser they are asked for one.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	if wantsPage(r) && !changes(r) {
+		http.Redirect(w, r, "/login?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
+		return
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="ax"`)
+	refuse(w, http.StatusUnauthorized, "send a token of this server as Authorization: Bearer TOKEN")
+}
+
+// pass hands on what may come in.
+func (s *Server) pass(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	// Read here and in one piece, so that the connection is closed where more
+	// comes than is taken.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		refuse(w, http.StatusRequestEntityTooLarge, "a request has at most 1 MiB")
+		return
+	} else if err != nil {
+		return // the client has gone
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if !changes(r) {
+		next.ServeHTTP(w, r)
+		return
+	}
+	if !isJSON(r) && !s.ownForm(r) {
+		s.deny(w, r, http.StatusForbidden, "the form is not one of this server, or from before it was started again: go back, load the page again and send it once more")
+		return
+	}
+	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+	next.ServeHTTP(rec, r)
+	who := callerIn(r.Context())
+	s.Log.Info("change", "by", who.name, "from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "answer", rec.status)
+}
+
+// recorder remembers the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap gives http.ResponseController what it needs.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // hosts tells which values of the header Host mean this server. On the loopback
 // interface these are its own address and names; elsewhere any address, for a
@@ -88,9 +129,31 @@ func changes(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 }
 
-func isJSON(r *http.Request) bool {
-	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
+func isJSON(r *http.Request) bool { return hasType(r, "application/json") }
+
+// isForm tells whether a request may be a form of the UI: those of the API have
+// none.
+func isForm(r *http.Request) bool {
+	return hasType(r, "application/x-www-form-urlencoded") && !strings.HasPrefix(r.URL.Path, "/api/")
+}
+
+func hasType(r *http.Request, kind string) bool {
+	given, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(given), kind)
+}
+
+// wantsPage tells whether a request comes from somebody who looks at pages.
+func wantsPage(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, "/api/")
+}
+
+// deny answers with a page or a problem, as the asker can read.
+func (s *Server) deny(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	if wantsPage(r) {
+		s.errorPage(w, r, status, detail)
+		return
+	}
+	refuse(w, status, detail)
 }
 
 // refuse answers with a problem (RFC 9457).

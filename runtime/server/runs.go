@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"time"
 
@@ -227,54 +223,4 @@ func (s *Server) retry(ctx context.Context, in *retryInput) (*runAnswer, error) 
 		return nil, s.problem(err)
 	}
 	return s.report(ctx, run.ID, http.StatusAccepted)
-}
-
-// taskLog gives the stored bytes of an attempt's log. The file is found by the
-// record of the attempt, never by what the request says.
-func (s *Server) taskLog(w http.ResponseWriter, r *http.Request) {
-	path, err := s.logOf(r)
-	if err != nil {
-		refuse(w, http.StatusNotFound, err.Error())
-		return
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		refuse(w, http.StatusNotFound, "the log is not there any more")
-		return
-	}
-	defer f.Close()
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = io.Copy(w, f) // the client may go away
-}
-
-func (s *Server) logOf(r *http.Request) (string, error) {
-	id, task := r.PathValue("id"), r.PathValue("task")
-	run, err := s.Store.Run(r.Context(), id)
-	if err != nil {
-		return "", fmt.Errorf("there is no run %q", id)
-	}
-	version, err := s.Store.Version(r.Context(), run.Version)
-	if err != nil {
-		return "", err
-	}
-	name, instance, ok := machine.ParseName(task)
-	index := slices.Index(version.Tasks, name)
-	if index < 0 || !ok {
-		return "", fmt.Errorf("run %s has no task %q", id, task)
-	}
-	attempts, err := s.Store.Attempts(r.Context(), id)
-	if err != nil {
-		return "", err
-	}
-	wanted, _ := strconv.Atoi(r.URL.Query().Get("attempt")) // 0 for the last
-	path := ""
-	for _, a := range attempts {
-		if a.Index == index && a.Instance == instance.Index() && (wanted == 0 || a.Number == wanted) {
-			path = filepath.Join(s.Data, filepath.FromSlash(a.Log))
-		}
-	}
-	if path == "" {
-		return "", fmt.Errorf("task %q of run %s has no such attempt", task, id)
-	}
-	return path, nil
 }

@@ -1,8 +1,9 @@
 // Package server is the HTTP side of a serving engine: an API for commands and
-// scripts.
+// scripts, and pages for people.
 //
 // It asks the engine and the store and decides nothing. No part of a request
-// ever becomes the path of a file.
+// ever becomes the path of a file, and no text of a workflow, a run or a request
+// ever becomes markup.
 package server
 
 import (
@@ -11,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -48,6 +50,11 @@ type Server struct {
 
 	// Stopping tells that the engine takes no more requests.
 	Stopping func() bool
+
+	hub     hub
+	views   views
+	keyOnce sync.Once
+	key     [32]byte // signs the forms of the UI
 }
 
 // Serve answers on a listener until ctx is done.
@@ -57,6 +64,11 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}
+	var listener sync.WaitGroup
+	listening, silent := context.WithCancel(ctx)
+	listener.Go(func() { s.listen(listening) })
+	defer listener.Wait()
+	defer silent()
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
 	if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -89,10 +101,14 @@ func (s *Server) Handler() http.Handler {
 	s.runs(api)
 	s.backfills(api)
 	s.prunes(api)
-	mux.HandleFunc("GET /api/v1/runs/{id}/tasks/{task}/log", s.taskLog)
+	s.history(api)
+	s.logs(api)
+	s.events(api)
+	s.pages(mux)
 	if s.Metrics != nil {
 		mux.Handle("GET /metrics", s.Metrics.handler(s))
 	}
+	mux.HandleFunc("/", s.fallback(mux))
 	return mux
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -18,6 +19,9 @@ const (
 	Reader        // `read`: everything that changes nothing
 	Operator      // `operate`: everything
 )
+
+// String gives the name of the role, as the file of tokens has it.
+func (r Role) String() string { return [...]string{"nobody", "read", "operate"}[r] }
 
 // Token lets its holder in. It is kept as a hash, which is compared in constant
 // time.
@@ -56,23 +60,51 @@ func ReadTokens(path string) ([]Token, error) {
 	return tokens, nil
 }
 
-// roleOf gives what the sender of a request may do.
-func (s *Server) roleOf(r *http.Request) Role {
+// caller is who sent a request.
+type caller struct {
+	role Role
+	name string // in the log: never a token
+}
+
+type callerKey struct{}
+
+func callerIn(ctx context.Context) caller {
+	who, _ := ctx.Value(callerKey{}).(caller)
+	return who
+}
+
+// callerOf tells who sent a request, by its token, which a page of the UI has in
+// a cookie.
+func (s *Server) callerOf(r *http.Request) caller {
 	if len(s.Tokens) == 0 {
-		return Operator
+		return caller{Operator, "loopback"}
 	}
-	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return Nobody
+	if given := r.Header.Get("Authorization"); given != "" {
+		scheme, text, _ := strings.Cut(given, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return caller{Nobody, "nobody"}
+		}
+		return s.holderOf(strings.TrimSpace(text))
 	}
-	hash, role := sha256.Sum256([]byte(strings.TrimSpace(text))), Nobody
+	return s.holderOf(cookieText(r, tokenCookie))
+}
+
+// holderOf gives the holder of a token.
+func (s *Server) holderOf(text string) caller {
+	hash, who := sha256.Sum256([]byte(text)), caller{Nobody, "nobody"}
 	for i := range s.Tokens { // all of them, so that the time tells nothing
-		if subtle.ConstantTimeCompare(hash[:], s.Tokens[i].hash[:]) == 1 {
-			role = max(role, s.Tokens[i].Role)
+		if t := &s.Tokens[i]; subtle.ConstantTimeCompare(hash[:], t.hash[:]) == 1 && t.Role > who.role {
+			who = caller{t.Role, fmt.Sprintf("%s token %d", t.Role, i+1)}
 		}
 	}
-	return role
+	return who
 }
 
 // open tells whether a path needs no token.
-func open(path string) bool { return path == "/healthz" || path == "/readyz" }
+func open(path string) bool {
+	switch path {
+	case "/healthz", "/readyz", "/login", "/logout":
+		return true
+	}
+	return strings.HasPrefix(path, "/static/")
+}

@@ -1,0 +1,230 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/store"
+)
+
+const (
+	homeRows     = 50 // workflows on one page
+	stripRuns    = 15 // runs in the strip of each
+	homeRunning  = 12
+	homeUpcoming = 12 // workflows on the time line of what comes
+	daySpan      = 24 * time.Hour
+	ticksInDay   = 96 // of one schedule on the time line: it is dense beyond that
+)
+
+type homeView struct {
+	Rows     []flowRow
+	Total    int
+	Query    string
+	Next     string // name after which the next page begins
+	Running  []store.Run
+	Waiting  int
+	Failed   []store.Run // whose workflow has not succeeded since
+	Broken   []fileProblems
+	Upcoming []upcomingRow
+	More     int // workflows that start in the time but are not in Upcoming
+	Hours    []hourMark
+	Now      time.Time
+}
+
+// flowRow is one workflow of the list.
+type flowRow struct {
+	Name        string
+	Description string
+	Disabled    bool
+	Stale       bool
+	Next        time.Time
+	Strip       []store.Run // oldest first
+	Last        *store.Run
+}
+
+type upcomingRow struct {
+	Name  string
+	First time.Time
+	N     int
+	Marks []int // thousandths of the span
+	Dense bool  // it goes on like that
+}
+
+type hourMark struct {
+	X    int
+	Text string
+}
+
+func (s *Server) homePage(w http.ResponseWriter, r *http.Request) error {
+	ctx, since := r.Context(), s.hub.now()
+	v := homeView{Query: strings.TrimSpace(r.FormValue("q")), Now: s.local(time.Now())}
+	if err := s.homeRows(ctx, &v, r.FormValue("after")); err != nil {
+		return err
+	}
+	if err := s.homeRuns(ctx, &v); err != nil {
+		return err
+	}
+	if err := s.upcoming(ctx, &v); err != nil {
+		return err
+	}
+	for _, f := range s.Catalog().Files {
+		if !f.Diagnostics.Errors() || len(v.Broken) == 10 {
+			continue
+		}
+		p := fileProblems{Path: f.Path, Workflow: f.Name, Stale: f.Stale, Loaded: f.Name != ""}
+		for _, d := range f.Diagnostics {
+			if item := diagnosticOf(d); item.Severity == "error" {
+				p.Items = append(p.Items, item)
+				break
+			}
+		}
+		p.More = len(f.Diagnostics) - 1
+		v.Broken = append(v.Broken, p)
+	}
+	s.render(w, r, http.StatusOK, "home", page{Title: "Workflows", Nav: "home", Watch: watching(""), Since: since, Busy: len(v.Running) > 0}, v)
+	return nil
+}
+
+// homeRows lists the workflows of one page.
+func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error {
+	c := s.Catalog()
+	next, err := s.Engine.NextTicks(ctx)
+	if err != nil {
+		return err
+	}
+	stale := staleNames(c)
+	names := slices.Sorted(maps.Keys(c.Workflows))
+	if v.Query != "" {
+		names = slices.DeleteFunc(names, func(name string) bool { return !matches(c.Workflows[name], v.Query) })
+	}
+	v.Total = len(names)
+	if i, found := slices.BinarySearch(names, after); after != "" {
+		if found {
+			i++
+		}
+		names = names[i:]
+	}
+	if len(names) > homeRows {
+		names = names[:homeRows]
+		v.Next = names[homeRows-1]
+	}
+	for _, name := range names {
+		wf := c.Workflows[name].Workflow
+		row := flowRow{
+			Name: name, Description: oneLine(wf.Description.V, 120), Disabled: wf.Disabled.V, Stale: stale[name],
+			Next: s.local(next[name]),
+		}
+		runs, err := s.Store.Runs(ctx, store.RunFilter{Workflow: name, Limit: stripRuns})
+		if err != nil {
+			return err
+		}
+		for _, run := range slices.Backward(runs) {
+			row.Strip = append(row.Strip, s.localRun(run))
+		}
+		if n := len(row.Strip); n > 0 {
+			row.Last = &row.Strip[n-1]
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return nil
+}
+
+func staleNames(c *reload.Catalog) map[string]bool {
+	stale := map[string]bool{}
+	for _, f := range c.Files {
+		if f.Stale {
+			stale[f.Name] = true
+		}
+	}
+	return stale
+}
+
+// matches tells whether a workflow is one that somebody looks for.
+func matches(f *reload.File, query string) bool {
+	wf := f.Workflow
+	texts := []string{wf.Name.V, wf.Description.V, wf.Owner.V}
+	for _, tag := range wf.Tags {
+		texts = append(texts, tag.V)
+	}
+	return strings.Contains(strings.ToLower(strings.Join(texts, "\n")), strings.ToLower(query))
+}
+
+// homeRuns lists what goes on and what has failed last.
+func (s *Server) homeRuns(ctx context.Context, v *homeView) error {
+	running, err := s.Store.Runs(ctx, store.RunFilter{States: []machine.RunState{machine.RunRunning}, Limit: homeRunning})
+	if err != nil {
+		return err
+	}
+	for _, run := range running {
+		v.Running = append(v.Running, s.localRun(run))
+	}
+	h, err := s.Engine.Health(ctx)
+	if err != nil {
+		return err
+	}
+	v.Waiting = h.Queued
+	failed, err := s.Store.Runs(ctx, store.RunFilter{States: []machine.RunState{machine.RunFailed}, Limit: 30})
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, run := range failed {
+		if seen[run.Workflow] || len(v.Failed) == 5 {
+			continue
+		}
+		seen[run.Workflow] = true
+		last, err := s.Store.Runs(ctx, store.RunFilter{
+			Workflow: run.Workflow, States: []machine.RunState{machine.RunSucceeded, machine.RunFailed, machine.RunRunning}, Limit: 1,
+		})
+		if err != nil {
+			return err
+		}
+		if len(last) > 0 && last[0].ID == run.ID {
+			v.Failed = append(v.Failed, s.localRun(run))
+		}
+	}
+	return nil
+}
+
+// upcoming draws the starts of the next day.
+func (s *Server) upcoming(ctx context.Context, v *homeView) error {
+	coming, err := s.Engine.Coming(ctx, v.Now, v.Now.Add(daySpan), ticksInDay)
+	if err != nil {
+		return err
+	}
+	rows := map[string]*upcomingRow{}
+	var order []*upcomingRow
+	for _, c := range coming {
+		row := rows[c.Workflow]
+		if row == nil {
+			row = &upcomingRow{Name: c.Workflow, First: s.local(c.At)}
+			rows[c.Workflow] = row
+			order = append(order, row)
+		}
+		row.N++
+		x := int(1000 * c.At.Sub(v.Now) / daySpan)
+		if n := len(row.Marks); n == 0 || x-row.Marks[n-1] >= 4 {
+			row.Marks = append(row.Marks, x)
+		}
+	}
+	for i, row := range order {
+		if i == homeUpcoming {
+			v.More = len(order) - homeUpcoming
+			break
+		}
+		row.Dense = row.N >= ticksInDay && row.Marks[len(row.Marks)-1] < 980
+		v.Upcoming = append(v.Upcoming, *row)
+	}
+	for at := v.Now.Truncate(time.Hour).Add(time.Hour); at.Before(v.Now.Add(daySpan)); at = at.Add(time.Hour) {
+		if at.Hour()%3 == 0 {
+			v.Hours = append(v.Hours, hourMark{int(1000 * at.Sub(v.Now) / daySpan), at.Format("15:04")})
+		}
+	}
+	return nil
+}

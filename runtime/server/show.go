@@ -1,0 +1,147 @@
+package server
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pageFuncs are the words of the templates.
+var pageFuncs = template.FuncMap{
+	"when": when, "clock": clockOf, "day": func(t time.Time) string { return t.Format("2 Jan") },
+	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"took":  took, "state": stateMark, "glyph": func(s string) string { return glyphs[s] },
+	"bytes": bytesOf, "count": countOf, "short": shortHash, "path": url.PathEscape, "query": url.QueryEscape,
+	"since": func(t time.Time) time.Duration { return time.Since(t) },
+	"sub":   func(a, b int) int { return a - b },
+	"list":  func(all ...any) []any { return all },
+	"ansi":  func(text []byte) template.HTML { return new(terminal).line(text) },
+}
+
+// glyphs tell states apart for those who do not see colours.
+var glyphs = map[string]string{
+	"succeeded": "✓", "failed": "✕", "running": "●", "queued": "○", "ready": "○", "scheduled": "◷", "pending": "·",
+	"retrying": "↻", "skipped": "–", "cancelled": "⊘", "missed": "!", "fired": "✓", "merged": "∪", "loaded": "·",
+}
+
+// stateMark shows a state.
+func stateMark(state string) template.HTML {
+	glyph, known := glyphs[state]
+	if !known {
+		return template.HTML(template.HTMLEscapeString(state)) //nolint:gosec // escaped
+	}
+	return template.HTML(`<span class="st ` + state + `"><span class="glyph" aria-hidden="true">` + glyph + `</span>` + state + `</span>`) //nolint:gosec // one of few words
+}
+
+// when shows a time by how long ago it is, or how soon; the browser keeps it
+// right. The exact time shows on demand.
+func when(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, //nolint:gosec // a time
+		t.UTC().Format(time.RFC3339), t.Format("Mon 2 Jan 2006 15:04:05 -0700"), relative(time.Until(t))))
+}
+
+func relative(d time.Duration) string {
+	switch {
+	case d > -time.Second && d < time.Second:
+		return "now"
+	case d < 0:
+		return rough(-d) + " ago"
+	}
+	return "in " + rough(d)
+}
+
+// rough gives a duration by its largest unit.
+func rough(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// took gives how long something took or has taken so far.
+func took(from, to time.Time) string {
+	if from.IsZero() {
+		return ""
+	}
+	if to.IsZero() {
+		to = time.Now()
+	}
+	return durationText(to.Sub(from))
+}
+
+func durationText(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// clockOf gives a time of the last day by its clock, else with its date.
+func clockOf(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return ""
+	case time.Since(t).Abs() < 20*time.Hour:
+		return t.Format("15:04:05")
+	}
+	return t.Format("2 Jan 15:04")
+}
+
+func bytesOf(n int64) string {
+	const units = "kMGT"
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	v, u := float64(n)/1000, 0
+	for v >= 1000 && u < len(units)-1 {
+		v, u = v/1000, u+1
+	}
+	return fmt.Sprintf("%.1f %cB", v, units[u])
+}
+
+// countOf gives a number with its unit.
+func countOf(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return thousands(n) + " " + unit + "s"
+}
+
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func shortHash(hash string) string { return hash[:min(len(hash), 8)] }
+
+// oneLine makes one line of a text, of at most so many characters.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if all := []rune(text); len(all) > most {
+		return string(all[:most-1]) + "…"
+	}
+	return text
+}
