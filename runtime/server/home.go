@@ -19,7 +19,7 @@ const (
 	homeRunning  = 12
 	homeUpcoming = 12 // workflows on the time line of what comes
 	daySpan      = 24 * time.Hour
-	ticksInDay   = 96 // of one schedule on the time line: it is dense beyond that
+	ticksInDay   = 49 // of one schedule on the time line: with so many it is a band
 )
 
 type homeView struct {
@@ -49,11 +49,11 @@ type flowRow struct {
 }
 
 type upcomingRow struct {
-	Name  string
-	First time.Time
-	N     int
-	Marks []int // thousandths of the span
-	Dense bool  // it goes on like that
+	Name     string
+	Schedule string // that makes it a band; empty for none
+	First    time.Time
+	N        int
+	Marks    []int // thousandths of the span
 }
 
 type hourMark struct {
@@ -207,7 +207,9 @@ func (s *Server) upcoming(ctx context.Context, v *homeView) error {
 			rows[c.Workflow] = row
 			order = append(order, row)
 		}
-		row.N++
+		if row.N++; row.N == ticksInDay {
+			row.Schedule = c.Schedule
+		}
 		x := int(1000 * c.At.Sub(v.Now) / daySpan)
 		if n := len(row.Marks); n == 0 || x-row.Marks[n-1] >= 4 {
 			row.Marks = append(row.Marks, x)
@@ -218,7 +220,9 @@ func (s *Server) upcoming(ctx context.Context, v *homeView) error {
 			v.More = len(order) - homeUpcoming
 			break
 		}
-		row.Dense = row.N >= ticksInDay && row.Marks[len(row.Marks)-1] < 980
+		if row.Schedule != "" {
+			row.Marks = row.Marks[:1]
+		}
 		v.Upcoming = append(v.Upcoming, *row)
 	}
 	for at := v.Now.Truncate(time.Hour).Add(time.Hour); at.Before(v.Now.Add(daySpan)); at = at.Add(time.Hour) {

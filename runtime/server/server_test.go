@@ -133,6 +133,14 @@ func (c *client) want(code int, method, path, body string, into any) {
 	}
 }
 
+// started starts a run and gives its id.
+func (c *client) started(workflow, body string) string {
+	c.t.Helper()
+	var run runtime.Report
+	c.want(201, "POST", "/api/v1/workflows/"+workflow+"/runs", body, &run)
+	return run.ID
+}
+
 // ended waits for the end of a run.
 func (c *client) ended(id string) runtime.Report {
 	c.t.Helper()

@@ -1,0 +1,238 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/store"
+	"github.com/ax-scheduler/ax/store/sqlite"
+)
+
+// counted counts what is asked of a store.
+type counted struct {
+	store.Store
+	queries, rows atomic.Int64
+}
+
+func counting[T any](c *counted, all []T, err error) ([]T, error) {
+	c.queries.Add(1)
+	c.rows.Add(int64(len(all)))
+	return all, err
+}
+
+func (c *counted) Run(ctx context.Context, id string) (store.Run, error) {
+	c.queries.Add(1)
+	return c.Store.Run(ctx, id)
+}
+
+func (c *counted) Version(ctx context.Context, hash string) (store.Version, error) {
+	c.queries.Add(1)
+	return c.Store.Version(ctx, hash)
+}
+
+func (c *counted) Runs(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
+	all, err := c.Store.Runs(ctx, f)
+	return counting(c, all, err)
+}
+
+func (c *counted) Tasks(ctx context.Context, id string) ([]store.Task, error) {
+	all, err := c.Store.Tasks(ctx, id)
+	return counting(c, all, err)
+}
+
+func (c *counted) TasksIn(ctx context.Context, id string, states []machine.TaskState, limit int) ([]store.Task, error) {
+	all, err := c.Store.TasksIn(ctx, id, states, limit)
+	return counting(c, all, err)
+}
+
+func (c *counted) Attempts(ctx context.Context, id string) ([]store.Attempt, error) {
+	all, err := c.Store.Attempts(ctx, id)
+	return counting(c, all, err)
+}
+
+func (c *counted) LastTicks(ctx context.Context, workflow string, before store.Tick, limit int) ([]store.Tick, error) {
+	all, err := c.Store.LastTicks(ctx, workflow, before, limit)
+	return counting(c, all, err)
+}
+
+func (c *counted) Versions(ctx context.Context, workflow string, limit int) ([]store.Version, error) {
+	all, err := c.Store.Versions(ctx, workflow, limit)
+	return counting(c, all, err)
+}
+
+// The history that pages are made from: many workflows of ten tasks with many
+// runs, and one of very many tasks.
+const (
+	largeFlows = 120
+	largeTasks = 5000
+)
+
+// large serves a history of so many runs.
+func large(t testing.TB, st store.Store, runs int) (*counted, http.Handler) {
+	t.Helper()
+	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
+	add := func(name string, tasks int) *reload.File {
+		var b strings.Builder
+		fmt.Fprintf(&b, "name: %s\ndescription: What it does, in a sentence of a usual length for that.\nevery: 5m\nparams: {day: 2026-01-01, n: 1}\ntasks:\n  t0: {run: x}\n", name)
+		for i := 1; i < tasks; i++ {
+			fmt.Fprintf(&b, "  t%d: {run: x, depends_on: t%d}\n", i, (i-1)/3)
+		}
+		f := reload.Compile(name+".yaml", []byte(b.String()))
+		if f.Plan == nil {
+			t.Fatal(f.Diagnostics)
+		}
+		c.Workflows[name] = f
+		return f
+	}
+	var files []*reload.File
+	for i := range largeFlows {
+		files = append(files, add(fmt.Sprintf("flow-%03d", i), 10))
+	}
+	fill(t, st, files, runs)
+	fill(t, st, []*reload.File{add("wide", largeTasks)}, 3)
+	counter := &counted{Store: st}
+	e := &runtime.Engine{Store: counter, Data: t.TempDir(), Zone: time.UTC}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	if err := e.Load(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{
+		Engine: e, Store: counter, Data: e.Data, Catalog: func() *reload.Catalog { return c }, Zone: time.UTC,
+		Version: "test", Log: slog.New(slog.DiscardHandler), Stopping: func() bool { return false },
+	}
+	return counter, s.Handler()
+}
+
+// fill writes ended runs of some workflows in turn, every tenth a failure.
+func fill(t testing.TB, st store.Store, files []*reload.File, runs int) {
+	t.Helper()
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	b := &store.Batch{}
+	commit := func() {
+		if err := st.Commit(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		b = &store.Batch{}
+	}
+	for _, f := range files {
+		v := store.Version{Hash: f.Source.Hash(), Workflow: f.Workflow.Name.V, Text: f.Source.Text, CreatedAt: start}
+		for i := range f.Plan.Tasks {
+			v.Tasks = append(v.Tasks, f.Plan.Tasks[i].ID)
+		}
+		b.Versions = append(b.Versions, v)
+	}
+	for i := range runs {
+		f := files[i%len(files)]
+		at := start.Add(time.Duration(i) * time.Minute)
+		run := store.Run{
+			ID: fmt.Sprintf("%s%06d", f.Workflow.Name.V[:1], i), Workflow: f.Workflow.Name.V, Version: f.Source.Hash(), State: machine.RunSucceeded,
+			Trigger: store.TriggerSchedule, ScheduledFor: at, CreatedAt: at, StartedAt: at, FinishedAt: at.Add(time.Second),
+			Params: map[string]string{"day": "2026-01-01", "n": "1"},
+		}
+		if i%10 == 9 {
+			run.State, run.Reason, run.Error = machine.RunFailed, machine.ReasonExit, "task \"t1\" failed: exit code 1"
+		}
+		b.Create = append(b.Create, run)
+		b.Ticks = append(b.Ticks, store.Tick{Workflow: run.Workflow, Schedule: "every 5m", At: at, Outcome: store.TickFired, RunID: run.ID})
+		if i >= runs-5*len(files) || len(f.Plan.Tasks) > 10 {
+			fillTasks(b, f, run)
+		}
+		if len(b.Create) == 1000 {
+			commit()
+		}
+	}
+	commit()
+}
+
+func fillTasks(b *store.Batch, f *reload.File, run store.Run) {
+	for i := range f.Plan.Tasks {
+		state := machine.Succeeded
+		if i%50 == 7 {
+			state = machine.Failed
+		}
+		b.Tasks = append(b.Tasks, store.Task{
+			RunID: run.ID, Index: i, Instance: -1, ID: f.Plan.Tasks[i].ID, State: state, Attempts: 1, StartedAt: run.StartedAt, FinishedAt: run.FinishedAt,
+		})
+		b.Attempts = append(b.Attempts, store.Attempt{
+			RunID: run.ID, Index: i, Instance: -1, Number: 1, State: state, Log: "logs/none", StartedAt: run.StartedAt, FinishedAt: run.FinishedAt,
+		})
+	}
+}
+
+// largePages are the pages and lists, with how often each may ask the store.
+// What a page asks for does not grow with the history.
+var largePages = []struct {
+	path          string
+	queries, rows int64
+}{
+	{"/", homeRows + 35, homeRows*stripRuns + 100},
+	{"/?q=flow-1", homeRows + 35, homeRows*stripRuns + 100},
+	{"/runs", 1, 100},
+	{"/runs?state=failed&workflow=flow-007", 1, 100},
+	{"/workflows/flow-007", gridRuns + 10, 1000},
+	{"/workflows/wide", gridRuns + 10, 1000},
+	{"/runs/f099999", 10, 100},
+	{"/runs/w000002", 10, 2*largeTasks + 100},
+	{"/runs/w000002?state=failed", 10, 2*largeTasks + 100},
+	{"/diagnostics", 0, 0},
+	{"/api/v1/runs", 1, 100},
+	{"/api/v1/workflows/flow-007/ticks", 1, 100},
+	{"/api/v1/workflows/flow-007/versions", 1, 10},
+	{"/status", largeFlows + 1, largeFlows + 1},
+}
+
+func TestNoPageGrowsWithTheHistory(t *testing.T) {
+	counter, handler := large(t, &store.Memory{}, 100_000)
+	for _, p := range largePages {
+		counter.queries.Store(0)
+		counter.rows.Store(0)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest("GET", p.path, nil))
+		if w.Code != http.StatusOK {
+			t.Errorf("%s answered %d: %.300s", p.path, w.Code, w.Body)
+		}
+		if n := w.Body.Len(); n > 300_000 {
+			t.Errorf("%s has %d bytes, at most 300,000 are wanted", p.path, n)
+		}
+		if q, rows := counter.queries.Load(), counter.rows.Load(); q > p.queries || rows > p.rows {
+			t.Errorf("%s asked the store %d times for %d records, at most %d for %d are wanted", p.path, q, rows, p.queries, p.rows)
+		}
+	}
+}
+
+func BenchmarkPagesOverALongHistory(b *testing.B) {
+	st, err := sqlite.Open(filepath.Join(b.TempDir(), "ax.db"), sqlite.Options{Synchronous: sqlite.Normal})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = st.Close() })
+	_, handler := large(b, st, 100_000)
+	for _, p := range largePages {
+		b.Run(strings.NewReplacer("/", "_", "?", "_", "=", "_").Replace(p.path), func(b *testing.B) {
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, httptest.NewRequest("GET", p.path, nil))
+				b.ReportMetric(float64(w.Body.Len()), "bytes")
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/ax-scheduler/ax/runtime/reload"
+)
+
+// load is a workflow whose task waits for a file, says what it does meanwhile,
+// and fails until another file is there.
+const loadFlow = `
+name: load
+description: Loads <b>orders</b> & "more".
+params:
+  region: {type: string, default: emea, choices: [emea, apac]}
+  rows: {type: int, default: 3, min: 1}
+tasks:
+  first: {run: 'echo begun'}
+  load:
+    depends_on: first
+    run: |
+      for i in $(seq 1 "$AX_PARAM_ROWS"); do echo "row $i of $AX_PARAM_REGION"; done
+      until test -e "$DIR/go"; do sleep 0.05; done
+      printf '\033[31mlast\033[0m <script>alert(1)</script>\n'
+      test -e "$DIR/good"
+  publish: {depends_on: load, run: 'echo "published=yes" >> "$AX_OUTPUT"'}
+`
+
+// flows serves some workflows instead of the usual one.
+func flows(t *testing.T, texts ...string) func(*Server) {
+	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
+	for _, text := range texts {
+		f := reload.Check("flow.yaml", []byte(text))
+		if f.Plan == nil {
+			t.Fatal(f.Diagnostics)
+		}
+		c.Workflows[f.Workflow.Name.V] = f
+	}
+	return func(s *Server) { s.Catalog = func() *reload.Catalog { return c } }
+}
+
+func TestSomebodyStartsARunSeesItFailAndRetriesItToSuccess(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("DIR", dir)
+	touch := func(name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newClient(t, flows(t, loadFlow))
+	b := newTab(t) // ends before the server does
+
+	// From the first page to the form, and what is wrong in it is told.
+	b.do(chromedp.Navigate(c.base + "/"))
+	b.until("document.querySelector('#live').textContent === 'live'")
+	b.do(chromedp.Click(chromedp.CSS("a[href='/workflows/load']")))
+	b.until("document.querySelector('h1').textContent.startsWith('load')")
+	if about := b.value("document.querySelector('.about').textContent"); about != `Loads <b>orders</b> & "more".` {
+		t.Errorf("the description is shown as %q", about)
+	}
+	b.do(chromedp.SetValue(chromedp.CSS("#param-region"), "apac"), chromedp.SetValue(chromedp.CSS("#param-rows"), "600"), chromedp.Click(chromedp.CSS("#start-run")))
+
+	// The graph comes to life without the page being loaded again.
+	b.until("location.pathname.startsWith('/runs/')")
+	b.value("window.same = true")
+	b.until("document.querySelector('.node[data-id=load]').classList.contains('running')")
+	if b.value("window.same") != "true" {
+		t.Error("the page was loaded again")
+	}
+	run := b.value("location.pathname")
+
+	// The log is followed as it is written.
+	b.do(chromedp.Navigate(c.base + run + "/tasks/load"))
+	b.until("document.querySelectorAll('#log li').length === 400")
+	b.until("document.querySelector('#L600 .t').textContent === 'row 600 of apac'")
+	touch("go")
+	b.until("document.querySelector('#L601 .t')?.textContent === 'last <script>alert(1)</script>'")
+	if class := b.value("document.querySelector('#L601 span span').className"); class != "f1" {
+		t.Errorf("the colour is the class %q", class)
+	}
+	b.until("document.querySelector('#log-state').textContent.includes('failed')")
+	b.do(chromedp.Click(chromedp.CSS("#earlier")))
+	b.until("document.querySelectorAll('#log li').length === 601")
+	b.do(chromedp.SendKeys(chromedp.CSS("input[name=q]"), "ROW 12 \r"))
+	b.until("document.querySelectorAll('.found li').length === 1")
+	b.do(chromedp.Click(chromedp.CSS(".found a")))
+	b.until("location.hash === '#L12' && document.querySelector('#L12').matches('.at')")
+
+	// What failed, why, and what it blocked comes first; a retry ends well.
+	b.do(chromedp.Navigate(c.base + run))
+	cause := b.value("document.querySelector('#causes').innerText")
+	for _, part := range []string{"load failed", "exit 1", "last <script>alert(1)</script>", "Blocked publish"} {
+		if !strings.Contains(cause, part) {
+			t.Errorf("the cause lacks %q: %s", part, cause)
+		}
+	}
+	touch("good")
+	b.do(chromedp.Click(chromedp.CSS("#retry")))
+	b.until("document.querySelector('h1').textContent.includes('succeeded')")
+	b.until("document.querySelector('#causes').textContent.trim() === ''")
+	b.until("document.querySelector('.node[data-id=publish]').classList.contains('succeeded')")
+	b.until("document.querySelector('#results').textContent.includes('publish.published')")
+}
+
+func TestAPageStaysAsItIsWhileWhatItShowsGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("DIR", dir)
+	c := newClient(t, flows(t, loadFlow))
+	b := newTab(t) // ends before the server does
+	id := c.started("load", "{}")
+	b.do(chromedp.Navigate(c.base + "/runs/" + id))
+	b.until("document.querySelector('.node[data-id=load]').classList.contains('running')")
+	b.value("(window.graph = document.querySelector('#graph svg'), document.querySelector('#tasks a').focus())")
+	if err := os.WriteFile(filepath.Join(dir, "good"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.until("document.querySelector('h1').textContent.includes('succeeded')")
+	b.until("document.querySelector('#tasks').textContent.match(/succeeded/g)?.length === 3")
+	for _, js := range []string{
+		"window.graph === document.querySelector('#graph svg')",                        // and its place
+		"document.activeElement.matches('#tasks a')",                                   // the keyboard's place
+		"!document.body.hasAttribute('data-busy')",                                     // it is not asked for any more
+		"document.querySelectorAll('#graph .node.succeeded').length === 3",             // all of it
+		"[...document.querySelectorAll('script')].every((s) => s.src)",                 // none inline
+		"[...document.querySelectorAll('*')].every((e) => !e.hasAttribute('style'))",   // nor a style
+		"document.documentElement.scrollWidth <= document.documentElement.clientWidth", // nothing sticks out
+	} {
+		if b.value(js) != "true" {
+			t.Errorf("%s is not true", js)
+		}
+	}
+}
+
+func TestPagesFitAPhoneAndAreReachedByKeyboard(t *testing.T) {
+	c := newClient(t)
+	b := newTab(t) // ends before the server does
+	id := c.started("flow", `{"params": {"who": "fail"}}`)
+	c.ended(id)
+	b.do(chromedp.EmulateViewport(360, 700))
+	for _, path := range []string{"/", "/runs", "/runs/" + id, "/workflows/flow", "/runs/" + id + "/tasks/a", "/diagnostics", "/nowhere"} {
+		b.do(chromedp.Navigate(c.base + path))
+		if path == "/nowhere" {
+			b.expect("Failed to load resource")
+		}
+		if over := b.value("document.documentElement.scrollWidth - document.documentElement.clientWidth"); over != "0" {
+			t.Errorf("%s is %s pixels too wide for a phone", path, over)
+		}
+		for _, js := range []string{
+			"[...document.querySelectorAll('a, button, input, select, summary')].every((e) => e.tabIndex >= 0)",
+			"[...document.querySelectorAll('input:not([type=hidden]), select')].every((e) => e.labels.length || e.ariaLabel)",
+			"[...document.querySelectorAll('a, button')].every((e) => e.textContent.trim() || e.ariaLabel)",
+			"document.querySelectorAll('h1, h2').length > 0 && document.querySelector('main') && document.title.endsWith('ax')",
+		} {
+			if b.value(js) != "true" {
+				t.Errorf("%s: %s is not true", path, js)
+			}
+		}
+	}
+}
+
+func TestWhereTokensAreSetABrowserSignsIn(t *testing.T) {
+	c := newClient(t, func(s *Server) { s.Tokens = []Token{NewToken(Reader, "look"), NewToken(Operator, "act")} })
+	b := newTab(t) // ends before the server does
+	signIn := func(token string) {
+		b.do(chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))
+	}
+	b.do(chromedp.Navigate(c.base + "/workflows/flow"))
+	b.until("location.pathname === '/login'")
+	b.expect("401")
+	signIn("wrong")
+	b.until("document.querySelector('#bad')")
+	signIn("look")
+	b.until("location.pathname === '/workflows/flow'")
+	if b.value("document.querySelector('#start') === null") != "true" {
+		t.Error("somebody who may only read is shown a form")
+	}
+	if b.value("document.cookie") != "" {
+		t.Error("a script can read the cookies")
+	}
+	b.until("document.querySelector('#live').textContent === 'live'") // events come by the cookie
+	b.do(chromedp.Click(chromedp.CSS("form[action='/logout'] button")))
+	b.until("location.pathname === '/login'")
+	signIn("act")
+	b.until("location.pathname === '/'")
+	b.do(chromedp.Navigate(c.base + "/workflows/flow"))
+	b.do(chromedp.Click(chromedp.CSS("#start-run")))
+	b.until("document.querySelector('h1').textContent.includes('succeeded')")
+}
