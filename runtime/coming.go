@@ -34,6 +34,8 @@ func (e *Engine) Coming(ctx context.Context, after, until time.Time, perSchedule
 			all = append(all, Coming{name, rule.Schedule, rule.Tasks, at})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Coming) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Workflow, b.Workflow)) })
+	slices.SortFunc(all, func(a, b Coming) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.Schedule, b.Schedule))
+	})
 	return all, nil
 }

@@ -23,10 +23,12 @@ const (
 
 // views keeps what is costly to make again for each page.
 type views struct {
-	lines lineIndexes
+	lines  lineIndexes
+	recent recent
 
 	mu    sync.Mutex
 	plans map[string]*planned // by version
+	read  []readRows          // the last runs that were looked at, the last one last
 }
 
 // planned is a version with its picture.

@@ -120,7 +120,7 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 			Name: name, Description: oneLine(wf.Description.V, 120), Disabled: wf.Disabled.V, Stale: stale[name],
 			Next: s.local(next[name]),
 		}
-		runs, err := s.Store.Runs(ctx, store.RunFilter{Workflow: name, Limit: stripRuns})
+		runs, err := s.stripOf(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -194,13 +194,16 @@ func (s *Server) homeRuns(ctx context.Context, v *homeView) error {
 
 // upcoming draws the starts of the next day.
 func (s *Server) upcoming(ctx context.Context, v *homeView) error {
-	coming, err := s.Engine.Coming(ctx, v.Now, v.Now.Add(daySpan), ticksInDay)
+	coming, err := s.comingDay(ctx, v.Now)
 	if err != nil {
 		return err
 	}
 	rows := map[string]*upcomingRow{}
 	var order []*upcomingRow
 	for _, c := range coming {
+		if c.At.Before(v.Now) {
+			continue
+		}
 		row := rows[c.Workflow]
 		if row == nil {
 			row = &upcomingRow{Name: c.Workflow, First: s.local(c.At)}

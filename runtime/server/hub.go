@@ -68,6 +68,7 @@ func (s *Server) listen(ctx context.Context) {
 				s.hub.publish(event{kind: "reset", data: []byte("{}")})
 				continue
 			}
+			s.views.recent.changed(u.Run.Workflow)
 			s.hub.publish(eventOf(u))
 		case <-look.C:
 			if now := s.Catalog(); now != catalog {

@@ -98,8 +98,8 @@ func (l *logLines) endsLine() bool {
 
 // line gives a reader that stands at the beginning of a line, counted from 1.
 func (l *logLines) line(number int) *bufio.Reader {
-	mark := 0
-	for mark+1 < len(l.marks) && l.marks[mark+1] < number {
+	mark := 0 // a later one stands within a line: it must be one before
+	for mark+1 < len(l.marks) && l.marks[mark+1] < number-1 {
 		mark++
 	}
 	at := int64(mark) * indexStep
@@ -127,12 +127,13 @@ func nextLine(r *bufio.Reader) (line []byte, cut, ok bool) {
 	for {
 		part, err := r.ReadSlice('\n')
 		ok = ok || len(part) > 0
-		if room := lineMost - len(line); len(part) > room+1 {
-			part, cut = part[:max(room, 0)], true
+		part = bytes.TrimSuffix(part, []byte{'\n'})
+		if room := lineMost - len(line); len(part) > room {
+			part, cut = part[:room], true
 		}
 		line = append(line, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSuffix(line, []byte{'\n'}), cut, ok
+			return line, cut, ok
 		}
 	}
 }

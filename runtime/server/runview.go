@@ -94,23 +94,58 @@ type causeView struct {
 	Others  int // blocked beyond those
 }
 
-// readRun reads a run with its tasks and attempts.
+// readRows are the tasks of a run as they were after so many events.
+type readRows struct {
+	id     string
+	state  machine.RunState
+	events int
+	rows   []taskRow
+}
+
+// rowsKept is how many runs are kept as they were read last: looking at the next
+// part of a large one does not read all of it again.
+const rowsKept = 8
+
+// readRun reads a run with its tasks and attempts, which nobody changes.
 func (s *Server) readRun(ctx context.Context, id string) (store.Run, []taskRow, *planned, error) {
 	run, err := s.Store.Run(ctx, id)
 	if err != nil {
 		return run, nil, nil, missing("there is no run %q", id)
 	}
-	rep, err := runtime.ReadReport(ctx, s.Store, id)
+	plan, v := s.planOf(ctx, run.Workflow, run.Version), &s.views
+	v.mu.Lock()
+	i := slices.IndexFunc(v.read, func(r readRows) bool { return r.id == id && r.events == run.Events && r.state == run.State })
+	if i >= 0 {
+		rows := v.read[i].rows
+		v.mu.Unlock()
+		return run, rows, plan, nil
+	}
+	v.mu.Unlock()
+	rows, err := s.readTasks(ctx, run)
 	if err != nil {
 		return run, nil, nil, err
 	}
-	attempts, err := s.Store.Attempts(ctx, id)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	// What is younger than its key may be there as well: it is read again then.
+	v.read = append(slices.DeleteFunc(v.read, func(r readRows) bool { return r.id == id }), readRows{id, run.State, run.Events, rows})
+	v.read = v.read[max(0, len(v.read)-rowsKept):]
+	return run, rows, plan, nil
+}
+
+// readTasks reads the tasks of a run with their attempts.
+func (s *Server) readTasks(ctx context.Context, run store.Run) ([]taskRow, error) {
+	rep, err := runtime.ReadReport(ctx, s.Store, run.ID)
 	if err != nil {
-		return run, nil, nil, err
+		return nil, err
+	}
+	attempts, err := s.Store.Attempts(ctx, run.ID)
+	if err != nil {
+		return nil, err
 	}
 	version, err := s.Store.Version(ctx, run.Version)
 	if err != nil {
-		return run, nil, nil, err
+		return nil, err
 	}
 	places := make(map[string]int, len(version.Tasks))
 	for i, name := range version.Tasks {
@@ -137,7 +172,7 @@ func (s *Server) readRun(ctx context.Context, id string) (store.Run, []taskRow, 
 		row.Started, row.Finished = s.localOf(t.StartedAt), s.localOf(t.FinishedAt)
 		rows = append(rows, row)
 	}
-	return run, rows, s.planOf(ctx, run.Workflow, run.Version), nil
+	return rows, nil
 }
 
 func (s *Server) local(t time.Time) time.Time {
@@ -251,7 +286,7 @@ func (v *runView) pick(rows []taskRow, now time.Time) {
 	if len(rows) > from+rowsMost {
 		v.After = from + rowsMost
 	}
-	v.Rows = rows[from:min(len(rows), from+rowsMost)]
+	v.Rows = slices.Clone(rows[from:min(len(rows), from+rowsMost)])
 	for i := range v.Rows {
 		v.Rows[i].Bars = barsOf(&v.Rows[i], v.Axis, now)
 	}

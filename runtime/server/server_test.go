@@ -38,6 +38,13 @@ type client struct {
 	t        *testing.T
 	base     string
 	stopping atomic.Bool
+	catalog  atomic.Pointer[reload.Catalog]
+}
+
+// catalogChanges has the server see a new catalog, with the same in it.
+func (c *client) catalogChanges() {
+	now := *c.catalog.Load()
+	c.catalog.Store(&now)
 }
 
 func newClient(t *testing.T, set ...func(*Server)) *client {
@@ -52,11 +59,12 @@ func newClient(t *testing.T, set ...func(*Server)) *client {
 		Files:     []reload.Found{{Path: "broken.yaml", Diagnostics: broken.Diagnostics}},
 	}
 	cl := &client{t: t}
+	cl.catalog.Store(c)
 	data := t.TempDir()
 	st := &store.Memory{}
 	e := &runtime.Engine{Store: st, Data: data, Env: os.Environ(), Zone: time.UTC}
 	s := &Server{
-		Engine: e, Store: st, Data: data, Catalog: func() *reload.Catalog { return c }, Zone: time.UTC,
+		Engine: e, Store: st, Data: data, Catalog: cl.catalog.Load, Zone: time.UTC,
 		Version: "test", Log: slog.New(slog.DiscardHandler), Stopping: cl.stopping.Load,
 	}
 	for _, set := range set {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ax-scheduler/ax/store"
 )
 
 // pageFuncs are the words of the templates.
@@ -15,7 +17,7 @@ var pageFuncs = template.FuncMap{
 	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"took":  took, "state": stateMark, "glyph": func(s string) string { return glyphs[s] },
 	"bytes": bytesOf, "count": countOf, "short": shortHash, "path": url.PathEscape, "query": url.QueryEscape,
-	"since": func(t time.Time) time.Duration { return time.Since(t) },
+	"strip": stripMarks,
 	"sub":   func(a, b int) int { return a - b },
 	"list":  func(all ...any) []any { return all },
 	"ansi":  func(text []byte) template.HTML { return new(terminal).line(text) },
@@ -34,6 +36,23 @@ func stateMark(state string) template.HTML {
 		return template.HTML(template.HTMLEscapeString(state)) //nolint:gosec // escaped
 	}
 	return template.HTML(`<span class="st ` + state + `"><span class="glyph" aria-hidden="true">` + glyph + `</span>` + state + `</span>`) //nolint:gosec // one of few words
+}
+
+// stripMarks shows runs as a row of small links, one of which is the run that the
+// page is about. It is not a template since there are many of them.
+func stripMarks(runs []store.Run, current string) template.HTML {
+	var b strings.Builder
+	b.WriteString(`<span class="strip">`)
+	for i := range runs {
+		r, here := &runs[i], ""
+		if r.ID == current {
+			here = ` aria-current="true"`
+		}
+		fmt.Fprintf(&b, `<a class="r %[1]s" href="/runs/%[2]s"%[3]s title="%[1]s %[4]s"><span class="sr">%[1]s</span></a>`,
+			r.State, url.PathEscape(r.ID), here, clockOf(r.CreatedAt))
+	}
+	b.WriteString(`</span>`)
+	return template.HTML(b.String()) //nolint:gosec // words of ax, a time, and an id that is escaped
 }
 
 // when shows a time by how long ago it is, or how soon; the browser keeps it

@@ -133,7 +133,9 @@ func (s *Store) Runs(ctx context.Context, f store.RunFilter) ([]store.Run, error
 }
 
 // runsQuery gives the query of a list. Each state is a range of an index that is
-// in the order of ids, and SQLite merges ranges without sorting.
+// in the order of ids, and SQLite merges ranges without sorting. The states stand
+// in the text: SQLite would compile the query again for each value of a parameter
+// that the condition of a partial index may be about.
 func runsQuery(f store.RunFilter) (query string, args []any) {
 	states := slices.Compact(slices.Sorted(slices.Values(f.States)))
 	if len(states) == 0 && f.Workflow != "" {
@@ -159,8 +161,8 @@ func runsQuery(f store.RunFilter) (query string, args []any) {
 	if len(states) > 0 {
 		parts, args = nil, nil
 		for _, st := range states {
-			parts = append(parts, part+conditions(append(where[:len(where):len(where)], "state = ?")))
-			args = append(append(args, shared...), st.String())
+			parts = append(parts, part+conditions(append(where[:len(where):len(where)], "state = '"+st.String()+"'")))
+			args = append(args, shared...)
 		}
 	}
 	args = append(args, bounded(f.Limit))

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/store"
+)
+
+const (
+	// stripsHold is how long the last runs of a workflow are kept: events tell of
+	// those of this engine at once, but other processes write runs too.
+	stripsHold = 5 * time.Second
+	comingHold = 15 * time.Second
+)
+
+// recent keeps what the first page is made from, which everybody looks at and
+// which changes seldom.
+type recent struct {
+	mu     sync.Mutex
+	strips map[string]strip
+	ended  map[string]int // how often the runs of a workflow have changed
+
+	coming   []runtime.Coming
+	comingAt time.Time
+	catalog  *reload.Catalog
+}
+
+type strip struct {
+	runs []store.Run // newest first
+	at   time.Time
+}
+
+// changed forgets the last runs of a workflow.
+func (c *recent) changed(workflow string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended == nil {
+		c.ended = map[string]int{}
+	}
+	c.ended[workflow]++
+	delete(c.strips, workflow)
+}
+
+// stripOf gives the last runs of a workflow, newest first.
+func (s *Server) stripOf(ctx context.Context, workflow string) ([]store.Run, error) {
+	c := &s.views.recent
+	c.mu.Lock()
+	known, ok := c.strips[workflow]
+	before := c.ended[workflow]
+	c.mu.Unlock()
+	if ok && time.Since(known.at) < stripsHold {
+		return known.runs, nil
+	}
+	runs, err := s.Store.Runs(ctx, store.RunFilter{Workflow: workflow, Limit: stripRuns})
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended[workflow] == before {
+		if c.strips == nil {
+			c.strips = map[string]strip{}
+		}
+		c.strips[workflow] = strip{slices.Clip(runs), time.Now()}
+	}
+	return runs, nil
+}
+
+// comingDay gives the starts of the next day, as they stood a moment ago.
+func (s *Server) comingDay(ctx context.Context, now time.Time) ([]runtime.Coming, error) {
+	c, catalog := &s.views.recent, s.Catalog()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.catalog == catalog && now.Sub(c.comingAt).Abs() < comingHold {
+		return c.coming, nil
+	}
+	coming, err := s.Engine.Coming(ctx, now, now.Add(daySpan), ticksInDay)
+	if err == nil {
+		c.coming, c.comingAt, c.catalog = coming, now, catalog
+	}
+	return coming, err
+}
