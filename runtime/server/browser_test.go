@@ -117,13 +117,19 @@ func (b *tab) value(js string) string {
 	return v
 }
 
-// until waits for an expression of the page to be true.
+// until waits for an expression of the page to be true; while another page is
+// being loaded it may fail.
 func (b *tab) until(js string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
 	defer cancel()
-	for b.value("Boolean("+js+")") != "true" {
-		if ctx.Err() != nil {
+	for {
+		if ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+js+")")); err == nil && ok {
+			return
+		}
+		select {
+		case <-time.After(30 * time.Millisecond):
+		case <-ctx.Done():
 			b.t.Fatalf("%s is not true\n%s", js, b.shown())
 		}
 	}
