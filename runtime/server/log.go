@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -107,20 +107,11 @@ func (s *Server) findLog(ctx context.Context, id, task string, number int) (foun
 // foreach ends in its number, as in "load[3]". The index is below 0 where there
 // is none.
 func place(tasks []string, id string) (index, instance int) {
-	instance = -1
-	if name, rest, ok := strings.Cut(id, "["); ok {
-		n, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
-		if err != nil || n < 0 || !strings.HasSuffix(rest, "]") {
-			return -1, -1
-		}
-		id, instance = name, n
+	name, i, ok := machine.ParseName(id)
+	if !ok {
+		return -1, -1
 	}
-	for i, t := range tasks {
-		if t == id {
-			return i, instance
-		}
-	}
-	return -1, -1
+	return slices.Index(tasks, name), i.Index()
 }
 
 func sizeOf(f *os.File) int64 {

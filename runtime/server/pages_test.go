@@ -225,7 +225,7 @@ func TestThePastOfAWorkflowIsToldByTheAPI(t *testing.T) {
 		}
 	}
 	c.want(200, "GET", "/api/v1/workflows/flow/versions", "", &versions)
-	if len(versions.Items) != 1 || versions.Items[0].Tasks != 1 {
+	if len(versions.Items) != 1 || versions.Items[0].Tasks != 2 {
 		t.Fatalf("the versions are %+v", versions)
 	}
 	for _, query := range []string{"", "?version=" + versions.Items[0].Version} {
