@@ -74,7 +74,7 @@ func endOf(l *live) []runEnd {
 func failedTasks(r *machine.Run) (failed []TaskReport) {
 	note := func(u machine.Unit) {
 		if v := r.View(u); v.Member && v.State == machine.Failed && len(failed) < maxNoted {
-			failed = append(failed, newTaskReport(store.Task{
+			failed = append(failed, NewTaskReport(store.Task{
 				ID: r.Name(u), State: v.State, Reason: v.Reason, Attempts: v.Attempts, ExitCode: v.ExitCode, Error: v.Error,
 				StartedAt: v.StartedAt, FinishedAt: v.FinishedAt,
 			}))
