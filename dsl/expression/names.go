@@ -68,8 +68,10 @@ func (c *compiler) unknown(word string, at place) *Error {
 
 func (c *compiler) notOffered(word string, at place) *Error {
 	hint := ""
-	switch word {
-	case "item", "index":
+	switch {
+	case c.scope.early && (word == "item" || word == "index"):
+		hint = "when is asked once, before there are items: ask in the script, or leave items out in foreach"
+	case word == "item" || word == "index":
 		hint = "it is there in a task with foreach"
 	default:
 		hint = "there is " + strings.Join(c.scope.roots, ", ") + " here"

@@ -18,6 +18,7 @@ type Scope struct {
 	roots []string             // what is on offer here
 	self  string               // the task it is for
 	final func(id string) bool // which tasks have surely ended by then
+	early bool                 // a foreach asks it before there are items
 }
 
 // declared is what a workflow declares, for all scopes of it.
@@ -91,6 +92,17 @@ func (s *Scope) Only(some ...string) *Scope {
 // Items gives the scope for the items of a foreach: without secrets, since items
 // are stored and shown.
 func (s *Scope) Items() *Scope { return s.Only("params", "env", "run", "tasks") }
+
+// When gives the scope for the condition of a task. That of a foreach is asked
+// once for the task as a whole, before its items are known.
+func (s *Scope) When() *Scope {
+	if !s.offers("item") {
+		return s
+	}
+	t := s.Only(roots[:5]...)
+	t.early = true
+	return t
+}
 
 func (s *Scope) offers(root string) bool { return slices.Contains(s.roots, root) }
 

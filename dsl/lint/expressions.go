@@ -105,7 +105,7 @@ func (p *pass) taskExpressions(i int) {
 	each := t.Foreach != nil || t.Unread("foreach")
 	scope := p.lazily(i, each, false)
 	p.fixedInTask(t)
-	p.bare(t.When, expression.WantBool, scope)
+	p.bare(t.When, expression.WantBool, func() *expression.Scope { return scope().When() })
 	if t.Retry != nil {
 		p.bare(t.Retry.If, expression.WantBool, p.lazily(i, each, true))
 	}

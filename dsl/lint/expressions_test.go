@@ -113,6 +113,19 @@ tasks:
   page: {run: 'echo ${{ tasks.tidy.error }} ${{ tasks.a.state }}'}
   a: {run: "true"}
 `, nil},
+		{"what its own condition skips has waited", `
+tasks:
+  count: {run: "true"}
+  load: {run: "true", when: tasks.count.outputs.rows > "0", depends_on: count}
+  report: {run: 'echo ${{ tasks.count.outputs.rows }}', depends_on: {load: [succeeded, skipped]}}
+`, nil},
+		{"unless another upstream skips it before", `
+tasks:
+  count: {run: "true"}
+  other: {run: "true"}
+  load: {run: "true", when: tasks.count.outputs.rows > "0", depends_on: [count, other]}
+  report: {run: 'echo ${{ tasks.count.outputs.rows }}', depends_on: {load: [succeeded, skipped]}}
+`, []string{"6:27 not-upstream"}},
 		{"but not after the other handlers", `
 on_finish: [tidy, mail]
 tasks:
@@ -120,6 +133,20 @@ tasks:
   tidy: {run: "true"}
   mail: {run: 'echo ${{ tasks.tidy.state }}'}
 `, []string{"6:25 not-upstream"}},
+	})
+}
+
+func TestAConditionIsAskedBeforeThereAreItems(t *testing.T) {
+	runCases(t, Options{}, []ruleCase{
+		{"in the condition of a foreach", `
+tasks:
+  a: {run: 'echo ${{ item }}', foreach: [x, y], when: item == "x" && index < 1}
+`, []string{"3:55 unknown-reference", "3:70 unknown-reference"}},
+		{"while its other keys have them", `
+tasks:
+  a: {run: 'echo ${{ item }}', foreach: [x, y], when: params.on, retry: {max: 1, if: item == "x"}}
+params: {on: true}
+`, nil},
 	})
 }
 

@@ -11,7 +11,8 @@ import (
 type lineage struct {
 	*graph
 	about  dag.Task          // the task that was asked about last
-	known  map[dag.Task]bool // whether it has ended when another one starts
+	known  map[dag.Task]bool // whether it has ended when another one starts, by what must hold
+	behind map[dag.Task]bool // whether another one waits for it in any way
 	budget int               // when it is used up, every answer is yes
 }
 
@@ -20,12 +21,25 @@ func newLineage(g *graph) *lineage {
 	return &lineage{graph: g, about: dag.None, budget: steps}
 }
 
-// surelyBefore tells whether v has ended by the time at which t starts.
+// surelyBefore tells whether v has ended by the time at which t starts. What
+// must have happened on every way to t answers that for most graphs; for the
+// others a course of the run is looked for in which t starts without v.
 func (l *lineage) surelyBefore(v, t dag.Task) bool {
 	if l.about != v {
-		l.about, l.known = v, map[dag.Task]bool{}
+		l.about, l.known, l.behind = v, map[dag.Task]bool{}, map[dag.Task]bool{}
 	}
-	return l.ended(v, t)
+	switch {
+	case l.ended(v, t):
+		return true
+	case !l.looseWay[t] && !l.waits(v, t):
+		return false
+	}
+	const most = 10_000
+	steps := min(most, l.budget)
+	l.budget -= steps
+	found := l.startsWithout(t, v, &steps)
+	l.budget += max(steps, 0)
+	return !found
 }
 
 func (l *lineage) ended(v, t dag.Task) bool {
@@ -82,4 +96,25 @@ func (l *lineage) endedInAll(v dag.Task, tasks []dag.Task) bool {
 		}
 	}
 	return len(tasks) > 0
+}
+
+// waits tells whether edges of any kind lead from v to t.
+func (l *lineage) waits(v, t dag.Task) bool {
+	if l.position[v] >= l.position[t] {
+		return false
+	}
+	if known, ok := l.behind[t]; ok {
+		return known
+	}
+	if l.budget--; l.budget < 0 {
+		return true
+	}
+	answer := false
+	for _, list := range [][]dag.Task{l.upstreams[t], l.callers[t]} {
+		for _, u := range list {
+			answer = answer || u == v || u != dag.None && l.waits(v, u)
+		}
+	}
+	l.behind[t] = answer
+	return answer
 }

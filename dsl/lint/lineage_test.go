@@ -14,7 +14,7 @@ import (
 // order the tasks end and however.
 func TestWhatHasSurelyEndedHasEnded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawWorkflow(t)
+		f := drawWorkflow(t, 6)
 		l := newLineage(newGraph(f.Plan))
 		w := &world{graph: l.graph, end: make([]dsl.Outcomes, len(f.Plan.Tasks))}
 		w.start = func(started dag.Task) {
