@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func (p *pass) nearFile(dir, name, full string) string {
 		return `"~" means nothing here, only in a script`
 	}
 	if near := p.disk.nearest(full); near != "" {
-		return "did you mean \"" + strings.TrimSuffix(name, path.Base(name)) + near + "\"?"
+		return fmt.Sprintf("did you mean %q?", strings.TrimSuffix(name, path.Base(name))+near)
 	}
 	if strings.HasPrefix(name, "/") {
 		return ""
@@ -87,7 +88,7 @@ func (p *pass) taskFiles(t *dsl.Task) {
 			words = append(words, w.V)
 		}
 		for _, n := range needed(words) {
-			p.needProgram(t, n, words[n.word], first(t), func(hint, message string) {
+			p.needProgram(t, n, first(t), func(hint, message string) {
 				p.report("missing-file", t.Command[n.word].Pos, hint, "%s", message)
 			})
 		}
@@ -117,19 +118,24 @@ func (p *pass) workdir(t *dsl.Task) string {
 // needProgram reports a file that a command of a task needs and that is not
 // there. What may have been made before, by a task or in the script itself, must
 // look like a script that somebody wrote, in a folder that is there.
-func (p *pass) needProgram(t *dsl.Task, n need, name string, atFirst bool, report func(hint, message string)) {
-	full, missing := p.missing(p.workdir(t), name)
+func (p *pass) needProgram(t *dsl.Task, n need, atFirst bool, report func(hint, message string)) {
+	full, missing := p.missing(p.workdir(t), n.name)
 	if !missing {
 		return
 	}
-	script := n.what == toRun && isScript(name)
-	if there := p.disk.stat(path.Dir(full)).there; !there && (!atFirst || n.what != toRun) || !atFirst && !script {
+	if there := p.disk.stat(path.Dir(full)).there; !there && (!atFirst || n.what != toRun) || !atFirst && !n.code {
 		return
 	}
-	report(p.nearFile(p.workdir(t), name, full), "there is no file \""+name+"\" "+string(n.what))
+	report(p.nearFile(p.workdir(t), n.name, full), fmt.Sprintf("there is no file %q %s", n.name, n.what))
 }
 
 // scriptEnds are the ends of names of files that people write by hand.
 var scriptEnds = []string{".sh", ".bash", ".py", ".js", ".mjs", ".rb", ".pl", ".php", ".R"}
+
+// isProgram tells whether a name looks like that of what a program such as awk or
+// psql is told to do.
+func isProgram(name string) bool {
+	return slices.Contains([]string{".awk", ".sed", ".sql"}, path.Ext(name))
+}
 
 func isScript(name string) bool { return slices.Contains(scriptEnds, path.Ext(name)) }

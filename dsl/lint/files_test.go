@@ -1,6 +1,9 @@
 package lint
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestMissingFile(t *testing.T) {
 	root := diskOf("extract.sh", "", "load.py", "", "lib/common.sh", "", "sql/report.sql", "", "prod.env", "", "days.txt", "", "/usr/bin/env", "")
@@ -141,8 +144,24 @@ tasks:
   made: {run: "./extract.sh; sort < none2.csv"}
   named: {run: 'touch "$X"; sort < none3.csv'}
   chosen: {run: 'sort < "$X".csv; sort < none*.csv'}
-  program: {run: "awk -f none.awk", depends_on: other}
+  program: {run: "awk -f none", depends_on: other}
 `, nil},
+		{"what tells a program what to do is there from the beginning", `
+tasks:
+  other: {run: "sort < days.txt"}
+  a: {run: "awk -F, -f lib/none.awk days.txt", depends_on: other}
+  b: {run: "psql --file=sql/none1.sql", depends_on: other}
+  c: {run: "psql -1f sql/none2.sql", depends_on: other}
+`, []string{"4:24 missing-file", "5:18 missing-file", "6:22 missing-file"}},
+		{"behind programs that run others, in a subshell, and where its failure is wanted", `
+tasks:
+  a: {run: "env A=b C=d ./none1.sh"}
+  b: {run: "timeout 5m ./none2.sh"}
+  c: {run: "nice ./none3.sh"}
+  d: {run: "(echo; ./none4.sh)"}
+  e: {run: "! ./none5.sh"}
+  f: {run: "env -i ./none6.sh; timeout 5m"}
+`, []string{"3:25 missing-file", "4:24 missing-file", "5:18 missing-file", "6:20 missing-file", "7:15 missing-file"}},
 		{"behind what may make anything, or go elsewhere", `
 tasks:
   a: {run: "git pull; ./none.sh"}
@@ -158,9 +177,8 @@ tasks:
 		{"what is carried out in some cases only", `
 tasks:
   a: {run: "true || ./none.sh"}
-  b: {run: "! ./none.sh"}
   c: {run: "./none.sh &"}
-  d: {run: "(./none.sh)"}
+  d: {run: "(false || ./none.sh)"}
   e: {run: "while false; do ./none.sh; done"}
   f: {run: "f() { ./none.sh; }"}
 `, nil},
@@ -179,6 +197,7 @@ func TestMissingFileSuggests(t *testing.T) {
 	for _, c := range []struct{ run, want string }{
 		{"./extrct.sh", `did you mean "./extract.sh"?`},
 		{"lib/comon.sh", `did you mean "lib/common.sh"?`},
+		{"./extr\u202eact.sh", `did you mean "./extract.sh"?`},
 		{"./none.sh", "relative paths start at /srv/workflows"},
 		{"lib/none.sh", "relative paths start at /srv/workflows"},
 		{"../none.sh", "relative paths start at /srv/workflows"},
@@ -186,6 +205,8 @@ func TestMissingFileSuggests(t *testing.T) {
 		ds := diagnose("tasks:\n  a: {run: "+c.run+"}\n", Options{Root: root})
 		if len(ds) != 1 || ds[0].Hint != c.want {
 			t.Errorf("%s: want the hint %q, got\n%s", c.run, c.want, places(ds))
+		} else if strings.ContainsRune(ds[0].Message, '\u202e') {
+			t.Errorf("the message turns what is behind it: %s", ds[0].Message)
 		}
 	}
 }

@@ -153,7 +153,7 @@ func (o *Options) tries(f *File, rule string) bool {
 	switch rule {
 	case "missing-file", "unused-param":
 		return o.Root != nil && f.Dir != ""
-	case "dst-gap":
+	case "dst-gap", "never-fires":
 		return !o.Now.IsZero()
 	case "workflow-cycle", "unknown-workflow":
 		return o.Others != nil

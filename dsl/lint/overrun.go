@@ -16,7 +16,7 @@ import (
 // one has ended, if its tasks use up their timeouts and retries. Who has said
 // what happens then, by max_active or overlap, is not told. Tasks without a
 // timeout count only with the pauses of their retries, so that the sum is a
-// lower bound of the worst case.
+// lower bound of the worst case, unless the run has a timeout.
 func (p *pass) overrun() {
 	if p.wf.MaxActive.Or(1) != 1 || p.wf.Overlap.Set() || p.wf.Unread("max_active", "overlap", "timeout", "cron", "every") {
 		return
@@ -54,7 +54,7 @@ func (w *worst) check(schedules []dsl.Schedule, roots []dag.Task) {
 	w.measure()
 	sum, first := w.longest(roots)
 	terms := w.terms(first)
-	if limit := w.wf.Timeout; limit.Set() && limit.V < sum {
+	if limit := w.wf.Timeout; limit.Set() && (limit.V < sum || w.endless(roots)) {
 		sum, terms = limit.V, []string{"the timeout of the run, " + short(limit.V)}
 	}
 	if sum = add(sum, w.handlers); sum == 0 {
@@ -75,6 +75,15 @@ func (w *worst) check(schedules []dsl.Schedule, roots []dag.Task) {
 	w.report("overrun", at,
 		strings.Join(clipped(append(terms, w.handlersTerms...)), " + ")+`: lower a timeout or a retry, or say with "overlap" what a tick does that comes too early`,
 		"in the worst case a run takes %s, but the next tick comes after %s", short(sum), short(distance))
+}
+
+// endless tells whether a task of the runs that begin with some tasks has no
+// timeout, so that only that of the run ends it.
+func (w *worst) endless(roots []dag.Task) bool {
+	return slices.ContainsFunc(w.sketch.Downstream(roots...), func(t dag.Task) bool {
+		spec := w.sketch.Tasks[t].Spec
+		return !spec.Timeout.Set() && !spec.Unread("timeout") && !spec.Disabled.V && !w.sketch.Tasks[t].Late
+	})
 }
 
 // onceADay tells whether an expression surely fires no more often than that.

@@ -173,6 +173,12 @@ func (p *pass) schedules() iter.Seq2[*dsl.Schedule, bool] {
 // span reports a span of validity in which nothing fires.
 func (p *pass) span() {
 	from, until := p.wf.ValidFrom, p.wf.ValidUntil
+	if until.Set() && p.over(until.V) {
+		for range p.schedules() {
+			p.report("never-fires", until.Pos, "give a later day, or remove the schedule", "valid_until is in the past, so no schedule fires any more")
+			return
+		}
+	}
 	if !from.Set() || !until.Set() {
 		return
 	}
@@ -196,6 +202,15 @@ func (p *pass) span() {
 				"%q does not fire from %s to %s, where the workflow is valid", s.Cron.V, from.V, until.V)
 		}
 	}
+}
+
+// over tells whether a day is in the past wherever on earth the clock is read.
+func (p *pass) over(day dsl.Date) bool {
+	if p.o.Now.IsZero() {
+		return false
+	}
+	y, m, d := p.o.Now.In(time.FixedZone("", -12*60*60)).Date()
+	return day.Before(dsl.Date{Year: y, Month: m, Day: d})
 }
 
 // The fields of a cron expression, in order.

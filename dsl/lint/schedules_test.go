@@ -88,6 +88,9 @@ func TestDSTGapAtMidnightNamesTheSkippedDay(t *testing.T) {
 func TestSpanOfValidity(t *testing.T) {
 	runCases(t, Options{}, []ruleCase{
 		{"it ends before it begins", "valid_from: 2026-02-01\nvalid_until: 2026-01-01\ncron: \"@hourly\"\ntasks: {t: {run: \"true\"}}\n", []string{"2:14 never-fires"}},
+		{"it is over", "valid_until: 2025-12-30\ncron: \"@hourly\"\ntasks: {t: {run: \"true\"}}\n", []string{"1:14 never-fires"}},
+		{"its last day is not over everywhere", "valid_until: 2025-12-31\ncron: \"@hourly\"\ntasks: {t: {run: \"true\"}}\n", nil},
+		{"it is over, and nothing has a schedule", "valid_until: 2025-12-30\ntasks: {t: {run: \"true\"}}\n", nil},
 		{"no tick in it", "timezone: UTC\nvalid_from: 2026-02-02\nvalid_until: 2026-02-20\ncron: \"0 0 1 * *\"\ntasks: {t: {run: \"true\"}}\n", []string{"4:7 never-fires"}},
 		{"a tick on its first day", "timezone: UTC\nvalid_from: 2026-02-01\nvalid_until: 2026-02-20\ncron: \"0 0 1 * *\"\ntasks: {t: {run: \"true\"}}\n", nil},
 		{"a tick on its last day", "timezone: UTC\nvalid_from: 2026-01-20\nvalid_until: 2026-02-01\ncron: \"0 23 1 * *\"\ntasks: {t: {run: \"true\"}}\n", nil},

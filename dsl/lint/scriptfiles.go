@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,7 +15,9 @@ import (
 // need is a word of a command that names a file that must be there.
 type need struct {
 	word int
+	name string // of the file: the word, or what stands behind "=" in it
 	what purpose
+	code bool // it tells a program what to do, so that somebody wrote it
 }
 
 type purpose string
@@ -35,32 +38,61 @@ var interpreters = map[string]string{
 var openers = strings.Fields("sh dash python python3")
 
 // programOptions are options by which a program is told the file that says what
-// to do.
-var programOptions = map[string][]string{
-	"awk": {"-f"}, "gawk": {"-f"}, "mawk": {"-f"}, "sed": {"-f"}, "psql": {"-f", "--file"},
+// to do: the file is the word behind, or stands behind "=".
+var programOptions = map[string]*regexp.Regexp{
+	"awk": shortFile, "gawk": shortFile, "mawk": shortFile,
+	"sed":  regexp.MustCompile(`^-[Enrsz]*f$`),
+	"psql": regexp.MustCompile(`^(-[1AabeEnqSsTtwWXx]*f|--file|--file=.+)$`),
 }
 
+var shortFile = regexp.MustCompile(`^-f$`)
+
 // wrappers run the command behind them.
-var wrappers = strings.Fields("exec nohup nice time command")
+var wrappers = strings.Fields("exec nohup nice time command env timeout")
+
+// wrapped gives where the command begins that wrappers run, if they have no
+// options of which nobody knows how many words they take.
+func wrapped(words []string) int {
+	from := 0
+	for from < len(words)-1 && slices.Contains(wrappers, words[from]) && !strings.HasPrefix(words[from+1], "-") {
+		switch name := words[from]; name {
+		case "timeout":
+			from++
+		case "env":
+			for from+1 < len(words)-1 && strings.Contains(words[from+1], "=") {
+				from++
+			}
+		}
+		if from < len(words)-1 {
+			from++
+		}
+	}
+	return from
+}
 
 // needed gives the words of a command line that surely name files that must be
 // there. A program's name without a slash is looked for in PATH.
 func needed(words []string) []need {
-	from := 0
-	for from < len(words)-1 && slices.Contains(wrappers, words[from]) && !strings.HasPrefix(words[from+1], "-") {
-		from++
-	}
+	from := wrapped(words)
 	if from == len(words) {
 		return nil
 	}
 	if i := programFile(words[from:]); i >= 0 {
-		return []need{{from + i, toRun}}
+		return []need{{from + i, words[from+i], toRun, isScript(words[from+i])}}
+	}
+	option := programOptions[words[from]]
+	if option == nil {
+		return nil
 	}
 	var list []need
-	options := programOptions[words[from]]
-	for i := from + 1; i+1 < len(words); i++ {
-		if slices.Contains(options, words[i]) && words[i+1] != "" && !strings.HasPrefix(words[i+1], "-") {
-			list = append(list, need{i + 1, toRead})
+	for i := from + 1; i < len(words); i++ {
+		if !option.MatchString(words[i]) {
+			continue
+		}
+		if _, name, ok := strings.Cut(words[i], "="); ok {
+			list = append(list, need{i, name, toRead, isProgram(name)})
+		} else if i+1 < len(words) && words[i+1] != "" && !strings.HasPrefix(words[i+1], "-") {
+			list = append(list, need{i + 1, words[i+1], toRead, isProgram(words[i+1])})
 		}
 	}
 	return list
@@ -130,7 +162,7 @@ type fileFinder struct {
 // statement looks at a statement that is carried out if those before it
 // succeeded, and notes what it may make.
 func (f *fileFinder) statement(s *syntax.Stmt) {
-	if s.Negated || s.Background {
+	if s.Background {
 		f.note(s)
 		return
 	}
@@ -149,6 +181,13 @@ func (f *fileFinder) statement(s *syntax.Stmt) {
 		}
 	case *syntax.CallExpr:
 		f.call(c)
+		f.note(s)
+	case *syntax.Subshell:
+		for _, inner := range c.Stmts {
+			if f.statement(inner); f.made == anything {
+				return
+			}
+		}
 		f.note(s)
 	default:
 		f.note(s)
@@ -170,10 +209,10 @@ func (f *fileFinder) call(c *syntax.CallExpr) {
 	words := literals(c)
 	list := needed(words)
 	if len(words) > 1 && strings.Contains(words[1], "/") && (words[0] == "." || words[0] == "source") {
-		list = []need{{1, toRun}}
+		list = []need{{1, words[1], toRun, isScript(words[1])}}
 	}
 	for _, n := range list {
-		f.need(n, words[n.word], c.Args[n.word])
+		f.need(n, c.Args[n.word])
 	}
 }
 
@@ -181,7 +220,7 @@ func (f *fileFinder) call(c *syntax.CallExpr) {
 func (f *fileFinder) inputs(s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		if name, ok := literal(r.Word); ok && r.Op == syntax.RdrIn && f.mentionedOnce(name) {
-			f.need(need{what: toRead}, name, r.Word)
+			f.need(need{name: name, what: toRead}, r.Word)
 		}
 	}
 }
@@ -192,12 +231,13 @@ func (f *fileFinder) mentionedOnce(name string) bool {
 	return bytes.Count(f.Source.Text, []byte(path.Base(name))) == 1
 }
 
-func (f *fileFinder) need(n need, name string, w *syntax.Word) {
+func (f *fileFinder) need(n need, w *syntax.Word) {
+	name := n.name
 	from, to := int(w.Pos().Offset()), int(w.End().Offset())
 	if name == "" || n.what == toRead && path.IsAbs(name) || strings.Contains(f.script.text[:from], path.Base(name)) {
 		return // it may have been made or asked for, or is the machine's
 	}
-	f.needProgram(f.task, n, name, f.made == nothing && first(f.task), func(hint, message string) {
+	f.needProgram(f.task, n, f.made == nothing && first(f.task), func(hint, message string) {
 		f.within("missing-file", f.task.Run, from, to-from, hint, "%s", message)
 	})
 }
@@ -230,6 +270,9 @@ func (f *fileFinder) effect(words []string) made {
 		return nothing
 	case words[0] != "" && programFile(words) >= 0:
 		return data
+	}
+	if from := wrapped(words); from > 0 && from < len(words) {
+		return f.effect(words[from:])
 	}
 	return anything
 }
