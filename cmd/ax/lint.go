@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,12 @@ be read.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case cmd.Flags().Changed("explain"):
+				if o.explain == explainList && len(args) == 1 { // --explain RULE, without "="
+					o.explain, args = args[0], nil
+				}
+				if len(args) > 0 {
+					return fmt.Errorf("--explain is about one rule: %q is one too many", args[len(args)-1])
+				}
 				return g.explainRule(o.explain)
 			case !slices.Contains(formats, o.format):
 				return fmt.Errorf("--format %q: it is %s", o.format, strings.Join(formats, ", "))
@@ -51,7 +58,8 @@ be read.`,
 	}
 	cmd.Flags().StringVar(&o.format, "format", "text", strings.Join(formats, ", "))
 	cmd.Flags().StringVar(&o.stdinName, "stdin-name", "", "path that standard input stands for")
-	cmd.Flags().StringVar(&o.explain, "explain", "", "say what a rule is about, with a bad and a good example")
+	cmd.Flags().StringVar(&o.explain, "explain", "", "say what a rule is about, with a bad and a good example; without `RULE`, list them")
+	cmd.Flags().Lookup("explain").NoOptDefVal = explainList
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "warnings make it fail too")
 	cmd.Flags().BoolVar(&o.info, "info", false, "show remarks too, not only errors and warnings")
 	return cmd
@@ -136,8 +144,18 @@ func counted(n int, word string) string {
 	return fmt.Sprintf("%d %s", n, word)
 }
 
-// explainRule prints what there is to say about a rule.
+// explainList stands for no rule: all are listed.
+const explainList = "list"
+
+// explainRule prints what there is to say about a rule, or the list of them.
 func (g *globals) explainRule(name string) error {
+	if name == explainList {
+		w := tabwriter.NewWriter(g.stdout, 0, 0, 2, ' ', 0)
+		for _, r := range lint.Rules() {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", r.Name, r.Severity, r.Title)
+		}
+		return w.Flush()
+	}
 	for _, r := range lint.Rules() {
 		if r.Name == name {
 			_, err := fmt.Fprint(g.stdout, r.Explain())

@@ -254,3 +254,38 @@ func TestAHugeFileIsAnswered(t *testing.T) {
 		}
 	})
 }
+
+// deaf is a connection whose other end reads no more.
+type deaf struct {
+	io.Reader
+	closed chan struct{}
+}
+
+func (d *deaf) Read(b []byte) (int, error) {
+	if n, err := d.Reader.Read(b); err == nil {
+		return n, nil
+	}
+	<-d.closed
+	return 0, io.EOF
+}
+
+func (d *deaf) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func (d *deaf) Close() error {
+	select {
+	case <-d.closed:
+	default:
+		close(d.closed)
+	}
+	return nil
+}
+
+func TestAnEditorThatReadsNoMoreEndsTheConversation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
+		rw := &deaf{strings.NewReader(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(hello), hello)), make(chan struct{})}
+		if err := Serve(t.Context(), rw, Options{}); !errors.Is(err, ErrNoShutdown) {
+			t.Errorf("want the end of the conversation, got %v", err)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -117,6 +118,9 @@ func (s *stream) send(body []byte) (int64, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	n, err := s.rw.Write(append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(body)), body...))
+	if err != nil { // nobody hears what is asked for: the next read finds it closed
+		err = errors.Join(err, s.rw.Close())
+	}
 	return int64(n), err
 }
 
