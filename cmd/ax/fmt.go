@@ -58,7 +58,12 @@ func (g *globals) format(paths []string, check bool) error {
 // formatOne lays out one file, and tells whether that changed it. It is not ok
 // where the file is no YAML, which has been said then.
 func (g *globals) formatOne(f lintFile, check bool) (changed, ok bool, err error) {
-	read := func() ([]byte, error) { return readFile(f.name) }
+	read := func() ([]byte, error) {
+		if info, err := os.Stat(f.name); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no ordinary file: give - to lay out standard input", f.name)
+		}
+		return readFile(f.name)
+	}
 	if f.stdin {
 		read = func() ([]byte, error) { return readLimited(g.stdin) }
 	}

@@ -61,11 +61,11 @@ func (g *globals) lintInput(paths []string, stdinName string) *lintInput {
 		case err != nil:
 			in.unread = append(in.unread, err)
 		case info.IsDir():
-			found, err := reload.Files(p)
-			if err != nil {
-				in.unread = append(in.unread, err)
+			found, folders, links := reload.Walk(p)
+			for _, err := range slices.Concat(folders, links) {
+				in.unread = append(in.unread, fmt.Errorf("%s: %w", p, err))
 			}
-			if len(found) == 0 && err == nil {
+			if len(found) == 0 && len(folders)+len(links) == 0 {
 				in.empty = append(in.empty, p)
 			}
 			for _, name := range found {
@@ -137,7 +137,7 @@ func readLimited(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader
 // its subfolders as well.
 func (in *lintInput) listed(folder string) []string {
 	if folder == in.workflows {
-		names, _ := reload.Files(folder) // what cannot be read has no names
+		names, _, _ := reload.Walk(folder) // what cannot be read has no names
 		return names
 	}
 	var names []string

@@ -31,14 +31,25 @@ func IsWorkflowFile(name string) bool {
 
 // Files lists the workflow files in a folder and its subfolders, by path in byte
 // order. Hidden folders are left out; links to files and the folder itself being
-// a link are followed.
+// a link are followed. The error is the first folder that cannot be read.
 func Files(dir string) ([]string, error) {
-	var files []string
+	files, folders, _ := Walk(dir)
+	if len(folders) > 0 {
+		return nil, fmt.Errorf("read the workflows folder: %w", folders[0])
+	}
+	return files, nil
+}
+
+// Walk lists the workflow files as Files does, as far as folders can be read,
+// with what is in the way of the others: folders that cannot be read, and links
+// named as workflow files that lead nowhere.
+func Walk(dir string) (files []string, folders, links []error) {
 	root := filepath.Clean(dir)
 	// With a separator behind it a link to a folder is walked as a folder.
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return err
+			folders = append(folders, err)
+			return fs.SkipDir
 		}
 		name := d.Name()
 		if d.IsDir() {
@@ -50,16 +61,18 @@ func Files(dir string) ([]string, error) {
 		if !IsWorkflowFile(name) {
 			return nil
 		}
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			return nil // a link that leads nowhere, a pipe, a folder behind a link
+		switch info, err := os.Stat(path); {
+		case err != nil:
+			links = append(links, err)
+		case info.Mode().IsRegular(): // no pipe, no folder behind a link
+			files = append(files, filepath.Clean(path))
 		}
-		files = append(files, filepath.Clean(path))
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the workflows folder: %w", err)
+		folders = append(folders, err)
 	}
-	return files, nil
+	return files, folders, links
 }
 
 // File is a workflow file with what came of it.
