@@ -1,7 +1,5 @@
 package dsl
 
-import "unicode/utf8"
-
 // Folds gives the byte offsets in the value of a scalar at which YAML made one
 // blank of the end of a line: in a folded block (>), and in plain and quoted
 // scalars over several lines. The scalar begins at p, as for InScalar.
@@ -73,7 +71,7 @@ func foldsInBlock(text []byte, at, column int) (folds []int) {
 func foldsInFlow(text []byte, at int, quote byte) (folds []int) {
 	for n := 0; at < len(text); {
 		c := text[at]
-		made, size := 1, 1
+		made, size := flowStep(text, at, quote)
 		switch {
 		case c == '\\' && quote == '"' && at+1 < len(text) && isBreak(text[at+1]):
 			next, breaks := skipBreaks(text, at+1)
@@ -81,21 +79,9 @@ func foldsInFlow(text []byte, at int, quote byte) (folds []int) {
 		case c == quote && !(c == '\'' && at+1 < len(text) && text[at+1] == '\''):
 			return folds
 		case isBlank(c) || isBreak(c):
-			next, breaks := skipBreaks(text, at)
-			if breaks == 0 {
-				break
-			}
-			if breaks == 1 {
+			if _, breaks := skipBreaks(text[:at+size], at); breaks == 1 {
 				folds = append(folds, n)
 			}
-			size, made = next-at, max(breaks-1, 1)
-		case c == '\\' && quote == '"':
-			made, size = escape(text[at:])
-		case c == '\'' && quote == '\'':
-			size = 2
-		case c >= utf8.RuneSelf:
-			_, size = utf8.DecodeRune(text[at:])
-			made = size
 		}
 		n += made
 		at += size

@@ -5,76 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// InScalar maps a byte offset in the value of a scalar back to the file. The
-// scalar begins at p (an anchor or tag before it is skipped) and may be plain,
-// quoted or a block, on any number of lines. The offset of a character that an
-// escape or the folding of lines made gives the place of the escape or of the
-// line end; an offset behind the value gives the place behind its last
-// character.
-func (s *Source) InScalar(p Pos, offset int) Pos {
-	at := s.skipProperties(s.Offset(p))
-	if at >= len(s.Text) {
-		return s.Pos(at)
-	}
-	switch c := s.Text[at]; c {
-	case '|', '>':
-		t, before := s.blockAt(at)
-		if t {
-			return s.Pos(inBlock(s.Text, at, before, offset))
-		}
-	case '"', '\'':
-		return s.Pos(inFlow(s.Text, at+1, c, offset))
-	}
-	return s.Pos(inFlow(s.Text, at, 0, offset))
-}
-
-// blockAt tells whether a block scalar begins at an offset, and in which
-// column the collection around it begins.
-func (s *Source) blockAt(at int) (bool, int) {
-	t, c := s.tokenAt(at)
-	return t.kind == blockToken && t.start == at, c.column
-}
-
-// inFlow finds the offset in the text of the byte that is number want of the
-// value of a quoted or plain (quote 0) scalar whose characters begin at an
-// offset.
-func inFlow(text []byte, at int, quote byte, want int) int {
-	for n := 0; at < len(text); {
-		c := text[at]
-		if c == '\\' && quote == '"' && at+1 < len(text) && isBreak(text[at+1]) {
-			var breaks int
-			at, breaks = skipBreaks(text, at+1)
-			n += max(breaks-1, 0)
-			continue
-		}
-		if n >= want || c == quote && !(c == '\'' && at+1 < len(text) && text[at+1] == '\'') {
-			return at
-		}
-		made, size := 1, 1
-		switch {
-		case isBlank(c) || isBreak(c):
-			next, breaks := skipBreaks(text, at)
-			if breaks == 0 {
-				break
-			}
-			size, made = next-at, max(breaks-1, 1)
-		case c == '\\' && quote == '"':
-			made, size = escape(text[at:])
-		case c == '\'' && quote == '\'':
-			size = 2
-		case c >= utf8.RuneSelf:
-			_, size = utf8.DecodeRune(text[at:])
-			made = size
-		}
-		if n+made > want {
-			return at
-		}
-		n += made
-		at += size
-	}
-	return len(text)
-}
-
 // skipBreaks goes over blanks and line ends and counts the latter.
 func skipBreaks(text []byte, at int) (next, breaks int) {
 	for ; at < len(text); at++ {
@@ -185,40 +115,6 @@ func (b *block) next() bool {
 		b.at = skipBreak(b.text, b.to)
 		return true
 	}
-}
-
-// inBlock finds the offset in the text of the byte that is number want of the
-// value of the block scalar whose header is at an offset.
-func inBlock(text []byte, at, column, want int) int {
-	b := readBlock(text, at, column)
-	n, last := 0, -1 // last: where the line before ended
-	indented := false
-	end := lineEnd(text, at)
-	for b.next() {
-		blank := isBlank(text[b.from])
-		if last >= 0 && !(b.folded && !indented && !blank && len(b.blank) > 0) {
-			if n == want {
-				return last
-			}
-			n++ // its line end, or the blank that it was folded to
-		}
-		if want < n+len(b.blank) {
-			return b.blank[want-n]
-		}
-		n += len(b.blank)
-		if want <= n+b.to-b.from {
-			return runeStart(text, b.from+want-n)
-		}
-		n += b.to - b.from
-		last, indented, end = b.to, blank, b.to
-	}
-	switch { // the kept line ends behind the last line
-	case want == n || len(b.blank) == 0:
-		return end
-	case last >= 0:
-		n++
-	}
-	return b.blank[min(max(want-n, 0), len(b.blank)-1)]
 }
 
 // runeStart goes back to the first byte of a character.

@@ -240,6 +240,15 @@ func (c *scanner) blockEnd() int {
 // stateStep is the distance of the remembered states of the scanner in bytes.
 const stateStep = 128
 
+// extent is a token that is long enough to be remembered, lest it is read again
+// for every place in it, and the scanner just behind it.
+type extent struct {
+	token
+	after scanner
+}
+
+const longToken = 8 * stateStep
+
 // tokenAt gives the token at an offset, or that which the offset is inside of,
 // and the scanner just behind it.
 func (s *Source) tokenAt(at int) (token, scanner) {
@@ -250,9 +259,15 @@ func (s *Source) tokenAt(at int) (token, scanner) {
 				s.states = append(s.states, c)
 				next = c.at + stateStep
 			}
-			_, more = c.next()
+			var t token
+			if t, more = c.next(); t.end-t.start > longToken {
+				s.long = append(s.long, extent{t, c})
+			}
 		}
 	})
+	if i := sort.Search(len(s.long), func(i int) bool { return s.long[i].end > at }); i < len(s.long) && s.long[i].start <= at {
+		return s.long[i].token, s.long[i].after
+	}
 	i := sort.Search(len(s.states), func(i int) bool { return s.states[i].at > at })
 	c := s.states[max(i-1, 0)]
 	for {

@@ -22,6 +22,10 @@ type Source struct {
 
 	scanned sync.Once
 	states  []scanner // sparse; only made when an extent is asked for
+	long    []extent
+
+	walking sync.Mutex
+	trails  map[int]*trail // through long scalars, by their offsets; only made when a place in one is asked for
 }
 
 // NewSource wraps the text of a file. The text must not be changed afterwards.

@@ -41,6 +41,7 @@ func (t *table[T]) names() []string {
 type given struct {
 	p       *parser
 	keys    []*yaml.Node // key, value, key, value
+	there   gaps         // those that it has, in the order of the table as well
 	gaps    gaps
 	broken  []string // the keys with something wrong in their values
 	unknown []unknownKey
@@ -137,6 +138,7 @@ func read[T any](v val, t *table[T], to *T) (given, bool) {
 		j := slices.IndexFunc(t.keys, func(k key[T]) bool { return k.name == name })
 		switch {
 		case j >= 0:
+			f.there |= 1 << j
 			before := v.p.faults
 			if t.keys[j].read(v.p.value(f.keys[i], f.keys[i+1]), to); v.p.faults > before || v.p.budget < 0 {
 				f.gaps |= 1 << j

@@ -59,7 +59,7 @@ var edgeKeys = []string{"depends_on", "on_failure", "on_success", "on_finish"}
 func unclear[T any](f *given, t *table[T], v val) {
 	for j := range t.keys {
 		name := t.keys[j].name
-		if f.gaps&(1<<j) != 0 || f.key(name) != nil || slices.Contains(edgeKeys, name) || !couldBe(v, &t.keys[j]) {
+		if (f.gaps|f.there)&(1<<j) != 0 || slices.Contains(edgeKeys, name) || !couldBe(v, &t.keys[j]) {
 			continue
 		}
 		f.gaps |= 1 << j

@@ -121,6 +121,7 @@ type surveyor struct {
 	stands   []stand
 	stack    []syntax.Node
 	integers map[string]bool // variables whose assignments bash computes
+	commands map[*syntax.CallExpr]*roles
 }
 
 func look(file *syntax.File, text string, list []dsl.Expression) []stand {

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -200,15 +201,52 @@ func (w *way) feedsShell() bool {
 		return false
 	}
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
-	if !ok {
-		return false
+	return ok && w.roles(call).feeds
+}
+
+// roles are those of the words of a command that shells read.
+type roles struct {
+	code  []bool // by the number of the word: the script of a shell's -c
+	feeds bool   // the last word that is no option is a shell, so it reads its input
+}
+
+// roles looks at a command once for all the expressions in it.
+func (s *surveyor) roles(call *syntax.CallExpr) *roles {
+	r := s.commands[call]
+	if r == nil {
+		r = rolesOf(call.Args)
+		if s.commands == nil {
+			s.commands = map[*syntax.CallExpr]*roles{}
+		}
+		s.commands[call] = r
 	}
-	for i, a := range call.Args {
-		if isShell(a) && !slices.ContainsFunc(call.Args[i+1:], func(a *syntax.Word) bool { return !isOption(a) }) {
-			return true
+	return r
+}
+
+func rolesOf(args []*syntax.Word) *roles {
+	r := &roles{}
+	if !slices.ContainsFunc(args, isShell) {
+		return r
+	}
+	r.code = make([]bool, len(args)+2)
+	options := make([]bool, len(args)+2) // nothing but options of a shell comes before the word
+	for i, a := range args {
+		option := a.Lit()
+		switch next := i + 1; {
+		case isShell(a):
+			r.feeds = true
+			options[next] = true
+		case !isOption(a):
+			r.feeds = false
+		case options[i]:
+			if strings.HasSuffix(option, "o") {
+				next++ // the name of a setting
+			}
+			options[next] = true
+			r.code[next] = r.code[next] || r.code[i] || !strings.HasPrefix(option, "--") && strings.Contains(option, "c")
 		}
 	}
-	return false
+	return r
 }
 
 func isShell(w *syntax.Word) bool {
@@ -222,7 +260,12 @@ func isOption(w *syntax.Word) bool {
 // argument judges a word of a command. Most commands take a word for what it
 // is; some of the shell's own read it once more.
 func (w *way) argument(call *syntax.CallExpr, child syntax.Node) (message, hint string) {
-	at := slices.IndexFunc(call.Args, func(a *syntax.Word) bool { return child == syntax.Node(a) })
+	at, found := slices.BinarySearchFunc(call.Args, child.Pos().Offset(), func(a *syntax.Word, offset uint) int {
+		return cmp.Compare(a.Pos().Offset(), offset)
+	})
+	if !found || child != syntax.Node(call.Args[at]) {
+		return "", ""
+	}
 	command := 0
 	for command < at && slices.Contains([]string{"command", "builtin", "exec"}, call.Args[command].Lit()) {
 		command++
@@ -244,29 +287,8 @@ func (w *way) argument(call *syntax.CallExpr, child syntax.Node) (message, hint 
 			return asName, viaEnv
 		}
 	}
-	if isCode(call.Args, at) {
+	if r := w.roles(call); r.code != nil && r.code[at] {
 		return asCode, `give it as an argument: sh -c '… "$1" …' sh ${{ … }}`
 	}
 	return "", ""
-}
-
-// isCode tells whether an argument is the script of a shell's -c.
-func isCode(args []*syntax.Word, at int) bool {
-	for i := range at {
-		if !isShell(args[i]) {
-			continue
-		}
-		code, next := false, i+1
-		for next < at && isOption(args[next]) {
-			option := args[next].Lit()
-			code = code || !strings.HasPrefix(option, "--") && strings.Contains(option, "c")
-			if next++; strings.HasSuffix(option, "o") {
-				next++ // the name of a setting
-			}
-		}
-		if code && next == at {
-			return true
-		}
-	}
-	return false
 }

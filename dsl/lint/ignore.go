@@ -24,7 +24,17 @@ type ignore struct {
 	at       dsl.Pos // of the rule's name in the comment
 	line     int32   // 0 for the whole file, -1 for none
 	inScript bool
-	used     bool
+	effect   *effect // shared by those that say the same
+}
+
+// effect is what an ignore suppresses, and whether there was something.
+type effect struct{ used bool }
+
+// reach says which findings an ignore suppresses.
+type reach struct {
+	rule     string
+	line     int32
+	inScript bool
 }
 
 const ignoreWord = "ax-ignore"
@@ -40,19 +50,24 @@ func suppress(f *File, o *Options, found []finding) dsl.Diagnostics {
 		return ds
 	}
 	ignores, bad := ignoresOf(f.Source)
-	byLine := map[int32][]*ignore{}
+	effects := map[reach]*effect{}
 	for i := range ignores {
-		if n := &ignores[i]; CanIgnore(n.rule) {
-			byLine[n.line] = append(byLine[n.line], n)
+		n := &ignores[i]
+		r := reach{n.rule, n.line, n.inScript}
+		if n.effect = effects[r]; n.effect == nil {
+			n.effect = &effect{}
+			if CanIgnore(n.rule) {
+				effects[r] = n.effect
+			}
 		}
 	}
 	parents := parentLines(f.Source)
 	for _, d := range found {
 		hit := false
 		use := func(line int32, above bool) {
-			for _, n := range byLine[line] {
-				if n.rule == d.Rule && !(above && n.inScript) {
-					n.used, hit = true, true
+			for _, inScript := range []bool{false, true} {
+				if e := effects[reach{d.Rule, line, inScript}]; e != nil && !(above && inScript) {
+					e.used, hit = true, true
 				}
 			}
 		}
@@ -129,7 +144,7 @@ func unused(f *File, o *Options, ignores []ignore) (ds dsl.Diagnostics) {
 		_, known := ruleNamed(n.rule)
 		message, hint := "", ""
 		switch {
-		case n.used:
+		case n.effect.used:
 		case !known:
 			message, hint = fmt.Sprintf("there is no rule %q to ignore", n.rule), "ax lint --explain lists the rules"
 			if near := dsl.Nearest(n.rule, Names()); near != "" {
@@ -216,9 +231,10 @@ func (r *ignoreReader) line(text string) {
 // settle gives the ignores that wait the present line, which has something on
 // it. Those in a script wait for no line outside of it.
 func (r *ignoreReader) settle(from int, content string, to int) {
+	inBlock := len(r.waiting) > 0 && r.inBlock(from, content, to)
 	for _, i := range r.waiting {
 		r.list[i].line = r.number
-		if r.list[i].inScript && !r.inBlock(from, content, to) {
+		if r.list[i].inScript && !inBlock {
 			r.list[i].line = -1
 		}
 	}

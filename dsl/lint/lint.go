@@ -111,6 +111,7 @@ type finding struct {
 // settled brings together all that was found in one file.
 func settled(f *File, o *Options, found []finding) dsl.Diagnostics {
 	seen := make(map[mistake]bool, len(found))
+	var names map[string]bool
 	all := make([]finding, 0, len(f.Diagnostics)+len(found))
 	for _, d := range f.Diagnostics {
 		seen[mistake{d.Rule, d.Pos}] = true
@@ -119,10 +120,19 @@ func settled(f *File, o *Options, found []finding) dsl.Diagnostics {
 	for _, d := range found {
 		// What several tasks share by an alias or by defaults is wrong once.
 		m := mistake{d.Rule, d.Pos}
-		if !seen[m] && !(d.Rule == "unused-param" && mentioned(d.code, found)) {
-			seen[m] = true
-			all = append(all, d)
+		if seen[m] {
+			continue
 		}
+		if d.Rule == "unused-param" {
+			if names == nil {
+				names = mentioned(found)
+			}
+			if names[d.code] {
+				continue
+			}
+		}
+		seen[m] = true
+		all = append(all, d)
 	}
 	if f.Plan != nil && slices.ContainsFunc(all, func(d finding) bool { return d.Severity == dsl.Error }) {
 		mistaken := *f // what an error keeps from being tried is not known to be gone
@@ -132,12 +142,18 @@ func settled(f *File, o *Options, found []finding) dsl.Diagnostics {
 	return suppress(f, o, all)
 }
 
-// mentioned tells whether a faulty expression has the name of a parameter in
-// it, so that it is used once that fault is mended.
-func mentioned(param string, found []finding) bool {
-	return slices.ContainsFunc(found, func(d finding) bool {
-		return d.Rule != "unused-param" && d.code != "" && slices.Contains(strings.FieldsFunc(d.code, notInName), param)
-	})
+// mentioned gives the names that faulty expressions have in them: a parameter of
+// such a name is used once the fault is mended.
+func mentioned(found []finding) map[string]bool {
+	names := map[string]bool{}
+	for _, d := range found {
+		if d.Rule != "unused-param" {
+			for name := range strings.FieldsFuncSeq(d.code, notInName) {
+				names[name] = true
+			}
+		}
+	}
+	return names
 }
 
 func notInName(r rune) bool {
