@@ -92,14 +92,12 @@ type shown struct {
 // show prepares the line of a place. Of a long line it reads no more than it
 // shows.
 func show(src *Source, from, to Pos) shown {
-	at := src.Offset(from)
-	end := lineEnd(src.Text, at)
-	stop := end
+	at, stop := src.Offset(from), len(src.Text)
 	if to.Line == from.Line {
-		stop = min(max(src.Offset(to), at), end)
+		stop = max(src.Offset(to), at)
 	}
 	start, cutLeft := src.back(at, maxCells)
-	if cutLeft || !src.fits(start, end) {
+	if cutLeft || !src.fits(start) {
 		start, cutLeft = src.back(at, maxCells/2)
 	}
 	var b strings.Builder
@@ -108,7 +106,7 @@ func show(src *Source, from, to Pos) shown {
 		b.WriteString("…")
 		n = 1
 	}
-	for i := start; i < end; {
+	for i := start; !src.ends(i); {
 		if i == at {
 			s.before = n
 		}
@@ -130,7 +128,7 @@ func show(src *Source, from, to Pos) shown {
 		}
 		n, before, i = n+wide, c, i+size
 	}
-	if at >= end {
+	if src.ends(at) {
 		s.before = n
 	}
 	s.text = strings.TrimRight(b.String(), " ")
@@ -150,9 +148,12 @@ func (s *Source) back(at, room int) (start int, more bool) {
 	return start, false
 }
 
-// fits tells whether a piece of text can be shown as a whole.
-func (s *Source) fits(start, end int) bool {
-	for room := maxCells; start < end; {
+// ends tells whether a line ends at an offset.
+func (s *Source) ends(at int) bool { return at >= len(s.Text) || isBreak(s.Text[at]) }
+
+// fits tells whether all of the line behind an offset can be shown.
+func (s *Source) fits(start int) bool {
+	for room := maxCells; !s.ends(start); {
 		c, size := utf8.DecodeRune(s.Text[start:])
 		if room -= cellsAtMost(c); room < 0 {
 			return false

@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"slices"
 	"sort"
 	"strings"
 
@@ -122,6 +121,7 @@ type surveyor struct {
 	stack    []syntax.Node
 	integers map[string]bool // variables whose assignments bash computes
 	commands map[*syntax.CallExpr]*roles
+	computed map[*syntax.DeclClause]bool // declarations of integers and references
 }
 
 func look(file *syntax.File, text string, list []dsl.Expression) []stand {
@@ -174,7 +174,7 @@ func (s *surveyor) each(n syntax.Node, judge func(dsl.Expression) (form, string,
 // literal judges an expression within plain text: first by what stands right
 // before it, then by what is around.
 func (s *surveyor) literal(e dsl.Expression) (form, string, string) {
-	before := s.text[s.textStart():e.Start]
+	before := s.text[s.textStart(e):e.Start]
 	escapes := len(before) - len(strings.TrimRight(before, `\`))
 	if escapes%2 == 1 {
 		return unknown, "a backslash right before an expression", `remove it, or write "\\" for a backslash`
@@ -198,9 +198,11 @@ func (s *surveyor) literal(e dsl.Expression) (form, string, string) {
 }
 
 // textStart gives where the plain text begins that the present literal belongs
-// to: the parser makes several pieces of some.
-func (s *surveyor) textStart() uint {
+// to, as far as it matters to an expression in it: the parser makes several
+// pieces of some texts, and only backslashes and dollar signs may matter.
+func (s *surveyor) textStart(e dsl.Expression) int {
 	here := s.stack[len(s.stack)-1]
+	from := int(here.Pos().Offset())
 	var parts []syntax.WordPart
 	switch p := s.stack[len(s.stack)-2].(type) {
 	case *syntax.Word:
@@ -208,12 +210,12 @@ func (s *surveyor) textStart() uint {
 	case *syntax.DblQuoted:
 		parts = p.Parts
 	}
-	i := slices.IndexFunc(parts, func(p syntax.WordPart) bool { return p == here })
-	for ; i > 0; i-- {
+	i := sort.Search(len(parts), func(i int) bool { return int(parts[i].Pos().Offset()) >= from })
+	for ; i > 0 && i < len(parts) && strings.Trim(s.text[from:e.Start], `\$`) == ""; i-- {
 		if _, plain := parts[i-1].(*syntax.Lit); !plain {
 			break
 		}
-		here = parts[i-1]
+		from = int(parts[i-1].Pos().Offset())
 	}
-	return here.Pos().Offset()
+	return from
 }

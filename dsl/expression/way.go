@@ -133,10 +133,24 @@ func (w *way) assignment(n *syntax.Assign, child syntax.Node) (bool, string, str
 	case n.Name != nil && w.integers[n.Name.Value]:
 		return false, asNumber, "the variable is declared as an integer"
 	}
-	if d, ok := w.stack[w.at-1].(*syntax.DeclClause); ok && (declares(d, "i") || declares(d, "n")) {
+	if d, ok := w.stack[w.at-1].(*syntax.DeclClause); ok && w.computes(d) {
 		return false, asNumber, "do not declare it as an integer or a reference"
 	}
 	return true, "", ""
+}
+
+// computes tells whether a declaration makes the shell compute what is assigned
+// in it, or take it for a name.
+func (s *surveyor) computes(d *syntax.DeclClause) bool {
+	is, known := s.computed[d]
+	if !known {
+		is = declares(d, "i") || declares(d, "n")
+		if s.computed == nil {
+			s.computed = map[*syntax.DeclClause]bool{}
+		}
+		s.computed[d] = is
+	}
+	return is
 }
 
 // declares tells whether a declaration has an option.

@@ -50,17 +50,7 @@ func suppress(f *File, o *Options, found []finding) dsl.Diagnostics {
 		return ds
 	}
 	ignores, bad := ignoresOf(f.Source)
-	effects := map[reach]*effect{}
-	for i := range ignores {
-		n := &ignores[i]
-		r := reach{n.rule, n.line, n.inScript}
-		if n.effect = effects[r]; n.effect == nil {
-			n.effect = &effect{}
-			if CanIgnore(n.rule) {
-				effects[r] = n.effect
-			}
-		}
-	}
+	effects := effectsOf(ignores)
 	parents := parentLines(f.Source)
 	for _, d := range found {
 		hit := false
@@ -83,6 +73,22 @@ func suppress(f *File, o *Options, found []finding) dsl.Diagnostics {
 		}
 	}
 	return append(append(ds, bad...), unused(f, o, ignores)...)
+}
+
+// effectsOf gives the ignores their effects, one to those that say the same.
+func effectsOf(ignores []ignore) map[reach]*effect {
+	effects := map[reach]*effect{}
+	for i := range ignores {
+		n := &ignores[i]
+		r := reach{n.rule, n.line, n.inScript}
+		if n.effect = effects[r]; n.effect == nil {
+			n.effect = &effect{}
+			if CanIgnore(n.rule) {
+				effects[r] = n.effect
+			}
+		}
+	}
+	return effects
 }
 
 // parentLines gives for each line, from 1, the line of the key that it is in the
