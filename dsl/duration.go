@@ -108,8 +108,6 @@ func (v val) duration(least time.Duration) Value[time.Duration] {
 	}
 	d, err := ParseDuration(s.V)
 	switch {
-	case isNull(v.node):
-		v.wrongType("a duration")
 	case err != nil:
 		v.bad(fmt.Sprintf("%s is %s, which is no duration: %v", v.label(), quote(s.V), err), durationHint(s.V))
 	case d < least && least == 1:
@@ -147,8 +145,6 @@ func (v val) date() Value[Date] {
 	}
 	d, err := ParseDate(s.V)
 	switch {
-	case isNull(v.node):
-		v.wrongType("a date")
 	case err != nil:
 		v.bad(fmt.Sprintf("%s is %s, which is no date", v.label(), quote(s.V)), dateRule)
 	default:

@@ -128,7 +128,7 @@ func TestWhatAWorkflowSays(t *testing.T) {
 func TestWhatATaskSays(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a script", "run: |\n  echo one\n  echo two", `{ID:"t" Kind:run Run:"echo one\necho two\n"}`},
-		{"a command", "command: [printf, \"%s|\", 010, yes, 1.50, 2026-01-02, off, 12:30:45, \"\", ~]",
+		{"a command", "command: [printf, \"%s|\", 010, yes, 1.50, 2026-01-02, off, 12:30:45, \"\", \"~\"]",
 			`{ID:"t" Kind:command Command:["printf" "%s|" "010" "yes" "1.50" "2026-01-02" "off" "12:30:45" "" "~"]}`},
 		{"a query", "sql: {db: \"sqlite:a.db\", query: select 1, params: {a: 01}, save: \"${{ params.x }}\"}",
 			`{ID:"t" Kind:sql SQL:{DB:"sqlite:a.db" Query:"select 1" Params:[{Name:"a" Value:"01"}] Save:"${{ params.x }}"}}`},
@@ -164,7 +164,7 @@ func TestWhatATaskSays(t *testing.T) {
 		{"a loop over a list in full", "run: x\nforeach: {items: [a]}", `{ID:"t" Kind:run Run:"x" Foreach:{Items:["a"]}}`},
 		{"outcomes", "run: x\nallow_failure: true\nsuccess_codes: [0, 3]\nskip_codes: [99]",
 			`{ID:"t" Kind:run Run:"x" AllowFailure:true SuccessCodes:[0 3] SkipCodes:[99]}`},
-		{"surroundings", "run: x\nenv: {A: 0640, B: no, C: 22:30, D: 1e3, E: 10_000, F: 3.10, G: 0x1F, H: \"\", I: null, J: ~}\nworkdir: a\nshell: python3",
+		{"surroundings", "run: x\nenv: {A: 0640, B: no, C: 22:30, D: 1e3, E: 10_000, F: 3.10, G: 0x1F, H: \"\", I: \"null\", J: '~'}\nworkdir: a\nshell: python3",
 			`{ID:"t" Kind:run Run:"x" Env:[{Name:"A" Value:"0640"} {Name:"B" Value:"no"} {Name:"C" Value:"22:30"} {Name:"D" Value:"1e3"}` +
 				` {Name:"E" Value:"10_000"} {Name:"F" Value:"3.10"} {Name:"G" Value:"0x1F"} {Name:"H" Value:""} {Name:"I" Value:"null"}` +
 				` {Name:"J" Value:"~"}] Workdir:"a" Shell:{Argv:["python3"]}}`},

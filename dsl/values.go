@@ -140,13 +140,15 @@ func (v val) scalar(expected string) (Value[string], bool) {
 
 // isScalar tells whether there is a scalar and something in it.
 func (v val) isScalar() bool {
-	return v.node != nil && v.node.Kind == yaml.ScalarNode && !(isPlain(v.node) && v.node.Value == "")
+	return v.node != nil && v.node.Kind == yaml.ScalarNode && !isNull(v.node)
 }
 
 // quoteHint says how to write the empty text, or an expression that YAML takes
 // for a map.
 func (v val) quoteHint() string {
 	switch n := v.node; {
+	case isNull(n) && n.Value != "":
+		return fmt.Sprintf("leave it out, or write %q if it is text", n.Value)
 	case n.Kind == yaml.ScalarNode:
 		return `write "" for an empty text`
 	case n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0:

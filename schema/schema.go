@@ -13,8 +13,8 @@
 // texts that an editor takes for something else. Numbers, booleans and
 // durations may be strings, as quotes around them mean nothing. Beyond that the
 // schema cannot see how a value was written: 0x10 is a number to it, where the
-// parser wants decimal digits. A plain ~ or null is no text here, though the
-// parser takes it for one: nearly always a value is missing.
+// parser wants decimal digits. A plain ~ or null is no text, for it nor for the
+// parser: nearly always a value is missing.
 package schema
 
 import (

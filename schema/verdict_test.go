@@ -39,7 +39,6 @@ const (
 // converted is a file as JSON, with what was lost on the way.
 type converted struct {
 	value   any
-	null    bool // somewhere null or ~ is written out
 	guessed bool // somewhere an editor sees a number or a boolean
 	spelled bool // a number or boolean is written in an unusual way
 	budget  int
@@ -138,7 +137,6 @@ var (
 func (c *converted) scalar(n *yaml.Node, as reader) any {
 	text, plain := n.Value, n.Style == 0
 	if plain && n.Tag == "!!null" {
-		c.null = c.null || text != ""
 		return nil
 	}
 	if as == asWritten || !plain {
@@ -187,8 +185,7 @@ func jsonNumber(text string) string {
 type verdict struct {
 	diagnostics dsl.Diagnostics  // of the parser
 	refused     map[reader]error // of the schema
-	null        bool             // see converted
-	spelled     bool
+	spelled     bool             // see converted
 }
 
 // judge asks both.
@@ -209,7 +206,7 @@ func judge(file string, text []byte) verdict {
 		default:
 			err = compiled().Validate(c.value)
 		}
-		v.refused[as], v.null, v.spelled = err, c.null, c.spelled
+		v.refused[as], v.spelled = err, c.spelled
 	}
 	return v
 }
@@ -219,7 +216,7 @@ func judge(file string, text []byte) verdict {
 func (v verdict) dispute() string {
 	for as, refused := range v.refused {
 		switch {
-		case len(v.diagnostics) == 0 && refused != nil && !v.null:
+		case len(v.diagnostics) == 0 && refused != nil:
 			return "the parser accepts it, the schema does not: " + refused.Error()
 		case len(v.diagnostics) == 0 || refused != nil:
 		case as == asEditors && v.refused[asWritten] != nil && v.spelled:
