@@ -205,7 +205,9 @@ func (c *compiler) nearest(name string) string {
 	if c.near == nil {
 		c.near = map[string]string{}
 		for i := range c.wf.Tasks {
-			c.ids = append(c.ids, c.wf.Tasks[i].ID.V)
+			if id := c.wf.Tasks[i].ID.V; dsl.IsName(id) {
+				c.ids = append(c.ids, id)
+			}
 		}
 	}
 	c.near[name] = dsl.Nearest(name, c.ids)

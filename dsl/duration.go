@@ -77,6 +77,9 @@ func unitProblem(unit string) string {
 		return "a number has no unit"
 	}
 	for _, u := range units {
+		if u.name == strings.TrimSpace(unit) && u.name != unit {
+			return "there is a blank in it"
+		}
 		if u.name == unit {
 			return fmt.Sprintf("unit %q comes too late", unit)
 		}
@@ -87,13 +90,18 @@ func unitProblem(unit string) string {
 // spelled turns units as people write them into those of the language.
 var spelled = strings.NewReplacer(" ", "", "_", "", "milliseconds", "ms", "millisecond", "ms", "msec", "ms",
 	"seconds", "s", "second", "s", "secs", "s", "sec", "s", "minutes", "m", "minute", "m", "mins", "m", "min", "m",
-	"hours", "h", "hour", "h", "hrs", "h", "hr", "h", "days", "d", "day", "d")
+	"hours", "h", "hour", "h", "hrs", "h", "hr", "h", "days", "d", "day", "d", "weeks", "w", "week", "w")
 
 // durationHint says how to write a duration, if possible the one that was meant.
 func durationHint(text string) string {
 	meant := spelled.Replace(strings.ToLower(text))
 	if _, err := ParseDuration(meant); err == nil {
 		return didYouMean(meant)
+	}
+	if weeks, ok := strings.CutSuffix(meant, "w"); ok {
+		if n, err := strconv.Atoi(weeks); err == nil && n > 0 && n < 5000 {
+			return didYouMean(strconv.Itoa(7*n) + "d")
+		}
 	}
 	return durationRule
 }

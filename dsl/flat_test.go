@@ -16,7 +16,7 @@ func TestParseFlat(t *testing.T) {
 		{"a name without a value", "a:\n", `[]`, `f:1:1: "a" has no value`},
 		{"a slip", "a: b: c\n", `[]`, `f:1:5: ": " inside of a text without quotes`},
 		{"two documents", "a: b\n---\nc: d\n", `[{Name:"a" Value:"b"}]`, "f:2:1: a second document in one file"},
-		{"too large", strings.Repeat("#", MaxSize+1), `[]`, "f: the file has 16.0 MiB, at most 16 MiB are read"},
+		{"too large", strings.Repeat("#", MaxSize+1), `[]`, "f: the file has more than 16 MiB, which is the most that is read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fields, err := ParseFlat("f", []byte(c.text))

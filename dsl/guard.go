@@ -24,7 +24,7 @@ const (
 func (s *Source) guard() (bad *Diagnostic, odd bool) {
 	if len(s.Text) > MaxSize {
 		d := s.Diagnostic("too-large", Error, Pos{},
-			fmt.Sprintf("the file has %.1f MiB, at most %d MiB are read", float64(len(s.Text))/(1<<20), MaxSize>>20),
+			fmt.Sprintf("the file has more than %d MiB, which is the most that is read", MaxSize>>20),
 			"split the workflow, or generate smaller ones")
 		return &d, false
 	}

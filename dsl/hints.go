@@ -11,16 +11,29 @@ import (
 
 // unknownKey reports a key that its mapping does not have, and gives the one
 // that was probably meant.
-func (p *parser) unknownKey(v val, k, value *yaml.Node, s section) unknownKey {
+func (p *parser) unknownKey(v val, k, value *yaml.Node, s section, likely func() []string) unknownKey {
 	u := unknownKey{key: k, value: value, clear: true}
 	if p.trial {
 		p.faults++
 		return u
 	}
 	name, hint := p.text(k), ""
-	u.meant, hint, u.clear = p.suggest(name, s)
+	if word := wordOf(name); p.lacksColon(k, value) && slices.Contains(s.names(), word) && !strings.HasPrefix(name[len(word):], ":") {
+		u.meant, hint = word, "write "+clip(word+": "+strings.TrimLeft(name[len(word):], "= "), 40)
+	} else {
+		u.meant, hint, u.clear = p.suggest(name, s, likely)
+	}
 	p.add("unknown-key", p.pos(k), fmt.Sprintf("unknown key %s in %s", quote(name), p.where(v)), hint)
 	return u
+}
+
+// wordOf gives the word that a text begins with.
+func wordOf(text string) string {
+	i := 0
+	for i < len(text) && isWord("_"+text[i:i+1], "") {
+		i++
+	}
+	return text[:i]
 }
 
 // where names the mapping that a value is, with the task that it belongs to.
@@ -33,7 +46,8 @@ func (p *parser) where(v val) string {
 
 // suggest finds what an unknown key was meant to be: a word of another tool, a
 // key of another mapping, or a slip of the pen.
-func (p *parser) suggest(name string, s section) (meant, hint string, clear bool) {
+// Where several keys are equally near, the first of likely is meant.
+func (p *parser) suggest(name string, s section, likely func() []string) (meant, hint string, clear bool) {
 	names := s.names()
 	if before, after, ok := strings.Cut(name, ":"); ok && slices.Contains(names, before) {
 		return before, fmt.Sprintf("put a blank after the colon: %s: %s", before, clip(after, 40)), true
@@ -41,6 +55,9 @@ func (p *parser) suggest(name string, s section) (meant, hint string, clear bool
 	near := Nearest(name, names)
 	if near != "" && sameWord(strings.TrimSpace(name), near) {
 		return near, didYouMean(near), true
+	}
+	if near != "" {
+		near = Nearest(name, likely())
 	}
 	if word, advice := inOtherTools(name, names); advice != "" {
 		return word, advice, true

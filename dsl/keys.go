@@ -175,6 +175,11 @@ func (v val) entries(expected string, each func(name Value[string], v val)) {
 
 func (v val) entry(k, at *yaml.Node, each func(name Value[string], v val)) {
 	name := Value[string]{v.p.text(k), v.p.pos(k)}
+	if before, ok := v.p.noColon(k, at); ok {
+		name.V = before
+		each(name, val{p: v.p, name: k, at: at})
+		return
+	}
 	if before, ok := v.p.noBlank(name, at); ok {
 		name.V = before
 		each(name, val{p: v.p, name: k, at: at})
@@ -192,6 +197,33 @@ func (p *parser) noBlank(name Value[string], value *yaml.Node) (before string, f
 	}
 	p.add("bad-name", name.Pos, "no blank after the colon", fmt.Sprintf("write %q", clip(before+": "+after+": "+p.text(value), 40)))
 	return before, true
+}
+
+// noColon reports an entry of a map in braces that has no colon, but something
+// else in its place: {A=b}, {region cn}. It gives the part before that.
+func (p *parser) noColon(k, value *yaml.Node) (before string, found bool) {
+	name := p.text(k)
+	i := strings.IndexAny(name, "= \"'")
+	if i < 0 || !isIdentifier(name[:i]) || !p.lacksColon(k, value) {
+		return "", false
+	}
+	hint := "write " + clip(name[:i]+": "+strings.TrimLeft(name[i:], "= "), 40)
+	p.add("bad-name", p.pos(k), "no colon after the key", hint)
+	return name[:i], true
+}
+
+// lacksColon tells whether a plain key stands without a colon, as it may in
+// braces.
+func (p *parser) lacksColon(k, value *yaml.Node) bool {
+	if !isPlain(k) || !isNull(value) || value.Value != "" {
+		return false
+	}
+	text := p.src.Text
+	at := p.src.Extent(p.pos(k))
+	for at < len(text) && (isBlank(text[at]) || isBreak(text[at])) {
+		at++
+	}
+	return at < len(text) && text[at] != ':'
 }
 
 // free reads a map whose keys and values are the user's own. Lists and maps

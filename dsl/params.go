@@ -42,6 +42,8 @@ func (v val) params() (all []Param) {
 				v.p.add("bad-name", name.Pos, fmt.Sprintf("parameters %q and %q would both be %s", first, name.V, variable), "rename one of them")
 			}
 			variables[variable] = name.V
+		} else if meant := repaired(name.V); meant != "" && !slices.ContainsFunc(all, func(o Param) bool { return o.Name.V == meant }) {
+			p.Name.V = meant
 		}
 		all = append(all, p)
 	})

@@ -38,15 +38,17 @@ func open(file string, text []byte) (*parser, *yaml.Node, *Diagnostic) {
 	readable, restore := src.readable(odd)
 	doc, second, err := decode(readable)
 	if err != nil {
-		d := src.syntax(readable, err)
-		return nil, nil, &d
+		if second = src.secondDocument(doc); !second.Written() {
+			d := src.syntax(readable, err)
+			return nil, nil, &d
+		}
 	}
 	p := &parser{
 		src: src, restore: restore, wf: &Workflow{Source: src},
 		budget: freeNodes + 2*len(text),
-		tables: tables(),
+		tables: tables(), rules: rules, shapes: shapes,
 	}
-	if second.Written() {
+	if p.cut = second.Written(); p.cut {
 		p.add("several-documents", second, "a second document in one file", "move it to a file of its own")
 	}
 	if doc == nil || isNull(doc.Content[0]) {
@@ -74,12 +76,16 @@ type parser struct {
 	wf      *Workflow
 	ds      Diagnostics
 	tables  []section
+	rules   func() map[string]Mapping
+	shapes  func() map[string]map[string]Shape
 	task    string // the task that is being read, for messages
+	cut     bool   // a second document has what may belong to the first
 	named   bool   // the file says how the workflow is called, right or wrong
 
-	faults int     // what has been found wrong, be it reported or not
-	trial  bool    // nothing is reported
-	strays []stray // what may have drawn edges
+	faults int          // what has been found wrong, be it reported or not
+	trial  bool         // nothing is reported
+	strays []stray      // what may have drawn edges
+	deep   []*yaml.Node // ids and values of tasks that were found within others
 
 	budget   int                  // how many more values may be read
 	furthest Pos                  // the place of the last value that no alias has led to
@@ -129,18 +135,24 @@ func (p *parser) workflow(doc *yaml.Node) {
 		root := p.value(nil, doc)
 		root.what = "the workflow"
 		found, ok := read(root, workflowKeys, p.wf)
-		if ok && !found.has("tasks") {
+		if ok && !p.cut && !found.has("tasks") {
 			p.add("missing-key", p.pos(root.node), `the workflow has no "tasks"`, "a workflow needs at least one task")
 		}
 		found.strays(-1)
 		p.wf.gaps = found.gaps
+		for j, name := range workflowKeys.names() {
+			if p.cut && (found.key(name) == nil || name == "tasks") {
+				p.wf.gaps |= 1 << j
+			}
+		}
 		if p.wf.Unread("defaults") && found.key("defaults") == nil {
 			p.wf.Defaults.gaps = ^gaps(0)
 		}
 	}
-	if p.budget < 0 {
+	if p.budget < 0 || p.cut {
 		p.forget()
 	}
+	p.mendNames()
 	p.loseEdges()
 	if !p.wf.Name.Set() {
 		p.defaultName()

@@ -237,9 +237,26 @@ func TestEveryMistakeIsReportedOnceAtItsPlace(t *testing.T) {
 		{"an expression without an end in a value", as("call: f\nwith: {a: [\"${{ b\"]}"), []string{`4:17-20 bad-expression: `}},
 		{"an expression without an end in a variable", top("env: {A: '${{ it''s'}"), []string{`1:11-14 bad-expression: `}},
 
+		// outdented keys
+		{"tasks in the column of their key", "tasks:\nload: {run: x}\nstore: {run: y, depends_on: load}\n", []string{`1:1-6 wrong-type: indent the lines below`}},
+		{"variables in the column of their key", inTask("env:\nA: b\nC: d"), []string{`4:5-8 wrong-type: "env" has no value`}},
+		{"a retry in the column of its key", inTask("retry:\nmax: 3\ndelay: 5s"), []string{`4:5-10 wrong-type: indent the lines below`}},
+		{"a task in the column of its id", "tasks:\n  a:\n  run: x\n  timeout: 5s\n  b: {run: y}\n", []string{`2:3-4 missing-key: indent the lines below`}},
+		{"a task within the one above", "on_failure: b\ntasks:\n  a:\n    run: x\n    b:\n      run: y\n", []string{`5:5-6 unknown-key: a task that is indented too deeply`}},
+
+		// names
+		{"a name that is refused is known", "tasks:\n  year 2013: {run: x}\n  b: {run: y, depends_on: year_2013}\n", []string{`2:3-12 bad-name: `}},
+		{"an equals sign for the colon", top("env: {A=b}"), []string{`1:7-10 bad-name: write A: b`}},
+		{"a blank for the colon", top("params: {region cn}"), []string{`1:10-19 bad-name: write region: cn`}},
+		{"nothing for the colon", "tasks: {a: {run\"x\"}}\n", []string{`1:13-19 unknown-key: write run: "x"`}},
+		{"two letters of tasks swapped", "taks:\n  a: {run: x}\n", []string{`1:1-5 unknown-key: did you mean "tasks"?`}},
+		{"null beside what a task does", as("run: x\ncommand: null"), []string{`4:14-18 wrong-type: "command" has no value`}},
+
 		// several-documents
 		{"a second document", "tasks: {t: {run: x}}\n---\nname: b\n", []string{`2:1-4 several-documents: a file of its own`}},
 		{"an empty second document", "tasks: {t: {run: x}}\n---\n", []string{`2:1-4 several-documents: `}},
+		{"a slip behind a second document's mark", "tasks: {t: {run: x}}\n---\nb: [\n", []string{`2:1-4 several-documents: `}},
+		{"a mark above the tasks", "on_failure: t\n---\ntasks: {t: {run: x}}\n", []string{`2:1-4 several-documents: `}},
 		{"a third document", "tasks: {t: {run: x}}\n---\na: 1\n---\nb: 1\n", []string{`2:1-4 several-documents: `}},
 		{"a second document and a mistake", "tasks: {t: {runn: x}}\n---\nname: b\n", []string{`1:13-17 unknown-key: `, `2:1-4 several-documents: `}},
 

@@ -14,7 +14,8 @@ import (
 )
 
 // decode reads the first document of a text, nil if there is none, and tells
-// where a second one begins.
+// where a second one begins. There may be a document with an error, if what is
+// behind it cannot be read.
 func decode(text []byte) (doc *yaml.Node, second Pos, err error) {
 	defer func() {
 		if r := recover(); r != nil { // yaml.v3 can panic on bad input
@@ -33,10 +34,25 @@ func decode(text []byte) (doc *yaml.Node, second Pos, err error) {
 	case errors.Is(err, io.EOF):
 		return &first, Pos{}, nil
 	case err != nil:
-		return nil, Pos{}, err
+		return &first, Pos{}, err
 	}
 	return &first, Pos{int32(next.Line), int32(next.Column)}, nil
 }
+
+// secondDocument gives the place of the line that ends a document, the zero Pos
+// if there is none.
+func (s *Source) secondDocument(first *yaml.Node) Pos {
+	if first == nil {
+		return Pos{}
+	}
+	from := s.Offset(Pos{int32(first.Content[0].Line), 1})
+	if m := documentMark.FindIndex(s.Text[from:]); m != nil {
+		return s.Pos(from + m[0])
+	}
+	return Pos{}
+}
+
+var documentMark = regexp.MustCompile(`(?m)^---(?:[ \t\r]|$)`)
 
 // slip is what is known about a mistake that the YAML parser gave up on: its
 // words and offsets, and what stands before the place.

@@ -62,7 +62,6 @@ func TestSyntaxIsReportedAtTheSlip(t *testing.T) {
 		{"a brace at the end", head + "  a: {run: x}\n}\n", Pos{4, 1}, `"}" closes nothing`},
 		{"a future version of YAML", "%YAML 2.0\n---\nname: a\n", Pos{1, 1}, "version of YAML"},
 		{"a tag without an end", head + "  a:\n    run: !<x\n", Pos{4, 13}, "'>'"},
-		{"a second document with a slip", head + "  a: {run: x}\n---\nb: [\n", Pos{5, 4}, `"[" is never closed`},
 		{"a task in the first column", head + "  a:\n    run: x\nb:\n    run: y\n  c:\n    run: z\n", Pos{5, 1}, "0 blanks, its neighbours have 2"},
 		{"the first task in the first column", head + "a:\n    run: x\n  b:\n    run: y\n", Pos{3, 1}, "0 blanks, its neighbours have 2"},
 		{"a key of the workflow is no task in the first column", head + "  a:\n    run: x\ndefaults:\n    timeout: 5m\n  env: {A: b}\n", Pos{7, 3}, "2 blanks"},

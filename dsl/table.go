@@ -112,7 +112,7 @@ func (f given) exactlyOne(v val, names ...string) {
 	for i := 0; i < len(f.keys); i += 2 {
 		k := f.keys[i]
 		switch {
-		case !slices.Contains(names, k.Value):
+		case !slices.Contains(names, k.Value), isNull(f.keys[i+1]):
 		case first == nil:
 			first = k
 		default:
@@ -140,12 +140,18 @@ func read[T any](v val, t *table[T], to *T) (given, bool) {
 		case j >= 0:
 			f.there |= 1 << j
 			before := v.p.faults
+			if n := outdented(f, t, v, i); n > 0 {
+				f.keys = adopt(f.keys, i, n)
+				v.p.add("wrong-type", v.p.pos(f.keys[i]), quote(name)+" has no value", indentHint)
+			}
 			if t.keys[j].read(v.p.value(f.keys[i], f.keys[i+1]), to); v.p.faults > before || v.p.budget < 0 {
 				f.gaps |= 1 << j
 				f.broken = append(f.broken, name)
 			}
+		case t.name == taskTitle && v.p.deepTask(v, f.keys[i], f.keys[i+1]):
 		case t.name != workflowTitle || !strings.HasPrefix(name, "x-"):
-			f.unknown = append(f.unknown, v.p.unknownKey(v, f.keys[i], f.keys[i+1], t))
+			likely := func() []string { return likeliest(f, t, i) }
+			f.unknown = append(f.unknown, v.p.unknownKey(v, f.keys[i], f.keys[i+1], t, likely))
 		}
 	}
 	for _, u := range f.unknown {

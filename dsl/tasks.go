@@ -9,9 +9,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+const taskTitle = "a task"
+
 // taskKeys are the keys of a task, in the order in which `ax fmt` lays them out:
 // what it is and what starts it, how and what it does, what comes of it.
-var taskKeys = &table[Task]{"a task", "a map with the keys of a task", []key[Task]{
+var taskKeys = &table[Task]{taskTitle, "a map with the keys of a task", []key[Task]{
 	{"description", func(v val, t *Task) { t.Description = v.str() }},
 	{"disabled", func(v val, t *Task) { t.Disabled = v.boolean() }},
 
@@ -67,15 +69,21 @@ func (v val) tasks() []Task {
 		}
 		all = make([]Task, 0, len(v.node.Content)/2)
 	}
-	v.each = true
-	v.entries("a map of ids to tasks", func(id Value[string], v val) {
+	v.each, v.node = true, v.indentTasks()
+	read := func(id Value[string], v val) {
 		v.what = "task "
 		v.p.task = v.label()
 		all = append(all, Task{ID: id})
 		v.p.checkName("task id", id)
 		v.task(&all[len(all)-1], len(all)-1)
 		v.p.task = ""
-	})
+	}
+	v.entries("a map of ids to tasks", read)
+	for len(v.p.deep) > 0 && v.p.budget >= 0 {
+		k, value := v.p.deep[0], v.p.deep[1]
+		v.p.deep = v.p.deep[2:]
+		v.entry(k, value, read)
+	}
 	return all
 }
 
@@ -108,14 +116,16 @@ func (v val) task(t *Task, number int) {
 	}
 }
 
-// action finds what the task does. Of several actions the first counts.
+// action finds what the task does. Of several actions the first counts that has
+// a value.
 func (v val) action(t *Task, f given) {
+	var empty bool
 	for i := 0; i < len(f.keys); i += 2 {
 		k := f.keys[i]
 		switch kind := slices.Index(actions, k.Value); {
-		case kind <= 0:
-		case t.Kind == NoKind:
-			t.Kind = Kind(kind)
+		case kind <= 0, t.Kind != NoKind && isNull(f.keys[i+1]):
+		case t.Kind == NoKind, empty:
+			t.Kind, empty = Kind(kind), isNull(f.keys[i+1])
 		default:
 			v.p.add("bad-value", v.p.pos(k), fmt.Sprintf("%s has both %q and %q", v.label(), t.Kind, k.Value), "a task does one thing: make two tasks of it")
 		}

@@ -67,6 +67,30 @@ func unclear[T any](f *given, t *table[T], v val) {
 	}
 }
 
+// likeliest gives the keys of a table in the order in which the unknown one of a
+// number may have been meant to be them: first those that are not there, and of these first
+// one that has to be, then those that could have such a value.
+func likeliest[T any](f given, t *table[T], i int) []string {
+	p := *f.p
+	p.trial = true
+	v := p.value(f.keys[i], f.keys[i+1])
+	rank, required := make(map[string]int, len(t.keys)), f.p.rules()[t.name].Required
+	for j := range t.keys {
+		switch name := t.keys[j].name; {
+		case f.key(name) != nil:
+			rank[name] = 3
+		case slices.Contains(required, name):
+		case couldBe(v, &t.keys[j]):
+			rank[name] = 1
+		default:
+			rank[name] = 2
+		}
+	}
+	names := t.names()
+	slices.SortStableFunc(names, func(a, b string) int { return rank[a] - rank[b] })
+	return names
+}
+
 // couldBe tries whether a value can be that of a key. A timezone is a text like
 // any other, so one that looks like none is left aside.
 func couldBe[T any](v val, k *key[T]) bool {

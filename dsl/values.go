@@ -208,12 +208,18 @@ func (v val) items(expected string) ([]*yaml.Node, bool) {
 	if v.node.Kind != yaml.SequenceNode {
 		hint := ""
 		if v.node.Kind == yaml.ScalarNode && !isNull(v.node) {
-			hint = fmt.Sprintf("write [%s]", clip(v.p.text(v.node), 40))
+			hint = listHint(v.p.text(v.node))
 		}
 		v.wrongTypeHint(expected, hint)
 		return nil, false
 	}
 	return v.node.Content, true
+}
+
+// listHint says how to write a list that stands there as a text.
+func listHint(text string) string {
+	items := strings.FieldsFunc(strings.Trim(text, "[] "), func(r rune) bool { return r == ',' || r == ' ' })
+	return "write [" + clip(strings.Join(items, ", "), 40) + "]"
 }
 
 // list reads a list of values of one kind; those that could not be read are

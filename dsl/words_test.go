@@ -89,7 +89,7 @@ func TestParseDuration(t *testing.T) {
 		"": "empty", "-3s": "negative", "abc": "no number", "1m30": "no unit", "1:30": "no number", "inf": "no number", ".nan": "no number",
 		"99999999999h": "longest", "9999999999999999999999s": "longest", strings.Repeat("9", 1000): "longest", "1.5.2s": "no number",
 		"10sec": `unknown unit "sec"`, "s": "no number", "h5": "no number", "5 minutes": `unknown unit "minutes"`, "1s1s": "too late", "1s1h": "too late",
-		"5M": `unknown unit "M"`, ".5s": "no number", "5.s": "no number", "+5s": "no number", "1_000s": "no number", "1e3s": `unknown unit "e"`, "5s ": `unknown unit "s"`,
+		"5M": `unknown unit "M"`, ".5s": "no number", "5.s": "no number", "+5s": "no number", "1_000s": "no number", "1e3s": `unknown unit "e"`, "5s ": `there is a blank in it`,
 		"٣s": "no number", "36501d": "longest", "1µs": "unknown unit", "0x10": "unknown unit",
 	} {
 		if got, err := ParseDuration(text); err == nil || !strings.Contains(err.Error(), says) {

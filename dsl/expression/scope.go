@@ -51,7 +51,9 @@ func NewScope(wf *dsl.Workflow) *Scope {
 		if p.Unread() {
 			d.params[p.Name.V] = ""
 		}
-		d.paramNames = append(d.paramNames, p.Name.V)
+		if dsl.IsName(p.Name.V) {
+			d.paramNames = append(d.paramNames, p.Name.V)
+		}
 	}
 	for _, s := range wf.Secrets {
 		d.secrets[s.Name.V] = true
@@ -59,7 +61,9 @@ func NewScope(wf *dsl.Workflow) *Scope {
 	}
 	for i := range wf.Tasks {
 		d.tasks[wf.Tasks[i].ID.V] = true
-		d.taskIDs = append(d.taskIDs, wf.Tasks[i].ID.V)
+		if dsl.IsName(wf.Tasks[i].ID.V) {
+			d.taskIDs = append(d.taskIDs, wf.Tasks[i].ID.V)
+		}
 		if wf.Tasks[i].Foreach != nil {
 			d.foreach[wf.Tasks[i].ID.V] = true
 		}
