@@ -293,8 +293,8 @@ func (d *drawer) handlers() {
 // steps draws what is done to the run from outside.
 func (d *drawer) steps() {
 	at := time.Duration(0)
-	if d.chance(40) {
-		for range 1 + d.IntN(3) {
+	if d.chance(30) {
+		for range []int{1, 1, 2, 3}[d.IntN(4)] {
 			// Longer than what an attempt goes on after SIGTERM.
 			s := simStep{at: at + time.Duration(1+d.IntN(60_000_000))*time.Microsecond, gap: 13*time.Second + d.ms(0, 20_000)}
 			at = s.at + s.gap
