@@ -27,7 +27,10 @@ mutate: ## plant bugs in the state machine and see that the tests find each
 soak: ## kill ax serve at random moments, AX_SOAK times (200): nothing may be lost or done twice
 	AX_SOAK=$${AX_SOAK:-200} go test -count=1 -timeout 60m -v -run 'AgainAndAgain|WithItsSupervisorAn' ./cmd/ax
 
+sim: ## compare AX_SEEDS (10000) random runs of 200 tasks with the model of the language
+	AX_SEEDS=$${AX_SEEDS:-10000} go test -count=1 -timeout 60m -run MixesAll ./runtime
+
 fmt: ## format the code
 	gofmt -w .
 
-.PHONY: help build test check bench mutate soak fmt
+.PHONY: help build test check bench mutate soak sim fmt

@@ -12,7 +12,7 @@ import (
 func (m *sim) ready(u simUnit) {
 	s := m.at(u)
 	m.seq++
-	s.state, s.seq = "ready", m.seq
+	s.state, s.seq, s.since = "ready", m.seq, m.now
 	if u.instance >= 0 {
 		s.placed = false
 		m.tasks[u.task].line = append(m.tasks[u.task].line, u.instance)
@@ -50,11 +50,13 @@ func (m *sim) units() (us []simUnit) {
 	return us
 }
 
-func (m *sim) priority(t int) int {
-	if p := m.f.tasks[t].priority; p >= 0 {
-		return p
+// turn orders the units that wait: a step of priority counts like a minute.
+func (m *sim) turn(u simUnit) time.Duration {
+	priority := m.f.priority
+	if p := m.f.tasks[u.task].priority; p >= 0 {
+		priority = p
 	}
-	return m.f.priority
+	return m.at(u).since - time.Duration(priority)*time.Minute
 }
 
 // waiting gives the units that wait for a slot, the next one first.
@@ -64,7 +66,7 @@ func (m *sim) waiting() []simUnit {
 		return s.state != "ready" || u.instance >= 0 && !s.placed
 	})
 	slices.SortFunc(us, func(a, b simUnit) int {
-		return cmp.Or(cmp.Compare(m.priority(b.task), m.priority(a.task)), cmp.Compare(m.at(a).seq, m.at(b).seq))
+		return cmp.Or(cmp.Compare(m.turn(a), m.turn(b)), cmp.Compare(m.at(a).seq, m.at(b).seq))
 	})
 	return us
 }

@@ -63,6 +63,7 @@ type simState struct {
 	endAt    time.Duration
 	placed   bool
 	seq      int
+	since    time.Duration // when it became ready
 
 	asked  bool
 	opened bool // the items are known
