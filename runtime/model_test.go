@@ -32,7 +32,7 @@ func seeds(t *testing.T) (from, to uint64) {
 		}
 		return n
 	}
-	many := uint64(100)
+	many := uint64(usualSeeds)
 	if os.Getenv("AX_SEED") != "" {
 		many = 1
 	}
