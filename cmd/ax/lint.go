@@ -60,6 +60,12 @@ be read.`,
 	cmd.Flags().StringVar(&o.stdinName, "stdin-name", "", "path that standard input stands for")
 	cmd.Flags().StringVar(&o.explain, "explain", "", "say what a rule is about, with a bad and a good example; without `RULE`, list them")
 	cmd.Flags().Lookup("explain").NoOptDefVal = explainList
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if cmd.Flags().Changed("explain") {
+			return begun(listed(ruleNames))(cmd, args, typed)
+		}
+		return workflowFilesOnly(cmd, args, typed)
+	}
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "warnings make it fail too")
 	cmd.Flags().BoolVar(&o.info, "info", false, "show remarks too, not only errors and warnings")
 	return cmd

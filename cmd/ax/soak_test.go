@@ -28,6 +28,7 @@ type soak struct {
 	random  *rand.Rand
 	serving *exec.Cmd
 	said    *os.File
+	cuts    map[string]int // attempts that came to no end, by "RUN TASK", of runs that were interrupted for good
 }
 
 // note has a task write into the ledger, and take a lock for as long as any
@@ -76,7 +77,7 @@ func newSoak(t *testing.T) *soak {
 	if _, err := exec.LookPath("flock"); err != nil {
 		t.Skip("it needs flock(1)")
 	}
-	s := &soak{t: t, ax: axBinary(t), dir: t.TempDir()}
+	s := &soak{t: t, ax: axBinary(t), dir: t.TempDir(), cuts: map[string]int{}}
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("AX_SOAK_SEED"); text != "" {
 		var err error
@@ -187,7 +188,27 @@ func (s *soak) finish() []store.Run {
 		all, before = append(all, runs...), runs[len(runs)-1].ID
 	}
 	s.checkTicks(st)
+	for _, run := range all {
+		if run.Reason == machine.ReasonInterrupted {
+			s.countCuts(st, run)
+		}
+	}
 	return all
+}
+
+// countCuts counts the attempts of a run's tasks that came to no end.
+func (s *soak) countCuts(st store.Store, run store.Run) {
+	attempts, err := attemptsByTask(context.Background(), st, run)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for task, all := range attempts {
+		for _, a := range all {
+			if a.ExitCode == nil {
+				s.cuts[run.ID+" "+task]++
+			}
+		}
+	}
 }
 
 func (s *soak) eventually(what string, holds func() bool) {
@@ -300,6 +321,9 @@ func TestAnEngineThatDiesAgainAndAgainLosesNothingAndDoesNothingTwice(t *testing
 			// Between the record that it begins and its beginning: it is not
 			// known whether it has, and so it has failed without.
 			unbegun := task == "pay" && run.Reason == machine.ReasonInterrupted && got == history{}
+			if s.cuts[run.ID+" "+task] >= 3 && got.good == 0 && got.starts <= want.starts {
+				continue // on a slow machine one task may be met three times, and has failed by rule
+			}
 			if got != want && !unbegun {
 				t.Errorf("%s of run %s (%s %s): %+v, want %+v", task, run.ID, run.State, run.Error, got, want)
 			}
