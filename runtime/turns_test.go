@@ -13,12 +13,12 @@ import (
 
 func TestWaitingRaisesPrioritySoThatNothingStarves(t *testing.T) {
 	x := &script{took: map[string]time.Duration{"low": time.Second}}
+	for i := range 20 {
+		x.took[fmt.Sprintf("high%d", i)] = time.Minute
+	}
 	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
 		high := func(i int) {
 			id := fmt.Sprintf("high%d", i)
-			x.mu.Lock()
-			x.took[id] = time.Minute
-			x.mu.Unlock()
 			start(ctx, t, e, runtime.Request{Plan: plan(t, fmt.Sprintf("name: w%d\npriority: 9\ntasks:\n  %s: {run: x, pool: one}\n", i, id))})
 		}
 		high(0)
