@@ -201,7 +201,7 @@ var largePages = []struct {
 }
 
 func TestNoPageGrowsWithTheHistory(t *testing.T) {
-	counter, handler := large(t, &store.Memory{}, 100_000)
+	counter, handler := large(t, &store.Memory{}, 10_000)
 	for _, p := range largePages {
 		counter.queries.Store(0)
 		counter.rows.Store(0)
