@@ -89,9 +89,7 @@ func TestARunIsDelayedByTheAPI(t *testing.T) {
 		c.want(r.code, "POST", "/api/v1/workflows/flow/runs", r.body, nil)
 	}
 	var list struct{ Items []runtime.Report }
-	for list.Items = make([]runtime.Report, 5); len(list.Items) > 4; { // until the one of a millisecond has started
-		c.want(200, "GET", "/api/v1/runs?state=scheduled", "", &list)
-	}
+	c.want(200, "GET", "/api/v1/runs?state=scheduled", "", &list)
 	if len(list.Items) != 5 || list.Items[0].NotBefore == nil || list.Items[1].NotBefore.Format(time.RFC3339) != at {
 		t.Errorf("the delayed runs are %+v", list.Items)
 	}
