@@ -190,7 +190,7 @@ var largePages = []struct {
 	{"/runs?state=failed&workflow=flow-007", 1, 100},
 	{"/workflows/flow-007", gridRuns + 10, 1000},
 	{"/workflows/wide", gridRuns + 10, 1000},
-	{"/runs/f099999", 10, 100},
+	{"/runs/f009999", 10, 100},
 	{"/runs/w000002", 10, 2*largeTasks + 100},
 	{"/runs/w000002?state=failed", 10, 2*largeTasks + 100},
 	{"/diagnostics", 0, 0},

@@ -165,7 +165,8 @@ func TestARunIsStartedShownAndReadByTheAPI(t *testing.T) {
 	c := newClient(t)
 	var run runtime.Report
 	c.want(201, "POST", "/api/v1/workflows/flow/runs", `{"params": {"who": "you", "n": 7}, "key": "k"}`, &run)
-	if run.ID == "" || run.Trigger != "api" || len(run.Tasks) != 2 {
+	// The instances of "each" may be there already, after their task.
+	if run.ID == "" || run.Trigger != "api" || len(run.Tasks) < 2 || run.Tasks[0].ID != "a" || run.Tasks[1].ID != "each" {
 		t.Errorf("the answer is %+v", run)
 	}
 	if rep := c.ended(run.ID); rep.State != "succeeded" {
