@@ -363,26 +363,32 @@ func (e *Engine) cancelLive(ctx context.Context, id, by string) (live bool, err 
 // themselves, nor for the disk, and cancels the run, its handlers included.
 func (e *Engine) Kill(ctx context.Context, id, by string) error {
 	var attempts []executor.Attempt
+	found := false
 	err := e.look(ctx, func(lp *loop) {
-		if l := lp.live[id]; l != nil {
-			for u, a := range l.active {
-				attempts = append(attempts, l.traces(machine.StartAttempt{Task: u.Task, Instance: u.Instance, Attempt: a.number}))
-				a.stop(errKilled)
-			}
+		l := lp.live[id]
+		if found = l != nil && !l.run.StartedAt().IsZero(); !found {
+			return
+		}
+		// First, so that what dies of it has been cancelled and has not failed; the
+		// second request stops the handlers too.
+		for range 2 {
+			lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
+		}
+		for u, a := range l.active {
+			attempts = append(attempts, l.traces(machine.StartAttempt{Task: u.Task, Instance: u.Instance, Attempt: a.number}))
+			a.stop(errKilled)
 		}
 	})
 	if err != nil {
 		return err
 	}
+	if !found {
+		return e.Cancel(ctx, id, by)
+	}
 	for i := range attempts {
 		attempts[i].KillAfter = 0
 	}
 	executor.EndLeftovers(attempts)
-	for range 2 { // the second request stops the handlers too
-		if err := e.Cancel(ctx, id, by); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
