@@ -24,7 +24,7 @@ func long(n int) string {
 // BenchmarkLongFile is what an editor waits for in a file of 2,000 lines: the
 // completion behind a letter that was typed at its end, and the diagnostics.
 func BenchmarkLongFile(b *testing.B) {
-	const uri = protocol.DocumentURI("file:///work/long.yaml")
+	const uri = protocol.DocumentURI("file:///repo/long.yaml")
 	s := &server{o: Options{About: schema.About}, docs: map[protocol.DocumentURI]*document{}, wake: make(chan struct{}, 1), known: map[string]known{}}
 	ask := func(method string, params any) {
 		raw, err := json.Marshal(params)
