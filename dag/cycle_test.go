@@ -178,9 +178,6 @@ func TestAKnotOfFiftyIsToldByTenCycles(t *testing.T) {
 }
 
 func TestFiftyThousandCyclesAreAllTold(t *testing.T) {
-	if testing.Short() {
-		t.Skip("large")
-	}
 	const pairs = 50_000
 	wf := workflow(2 * pairs)
 	for i := range pairs {

@@ -447,48 +447,6 @@ func (e *Engine) stopped() error {
 	return ErrStopped
 }
 
-// Update tells what has changed in the store.
-type Update struct {
-	Run   store.Run
-	Tasks []store.Task // those that changed
-}
-
-// Subscribe gives the updates from now on. Who does not keep up is dropped: the
-// channel is closed. The returned function ends the subscription.
-func (e *Engine) Subscribe(buffer int) (<-chan Update, func()) {
-	e.init()
-	ch := make(chan Update, buffer)
-	e.subMu.Lock()
-	e.subs[ch] = struct{}{}
-	e.subMu.Unlock()
-	return ch, func() { e.unsubscribe(ch) }
-}
-
-func (e *Engine) unsubscribe(ch chan Update) {
-	e.subMu.Lock()
-	defer e.subMu.Unlock()
-	if _, ok := e.subs[ch]; ok {
-		delete(e.subs, ch)
-		close(ch)
-	}
-}
-
-func (e *Engine) publish(u Update) {
-	e.subMu.Lock()
-	defer e.subMu.Unlock()
-	if u.Run.State.Final() {
-		e.Observer.RunEnded(u.Run.Workflow, u.Run.State)
-	}
-	for ch := range e.subs {
-		select {
-		case ch <- u:
-		default:
-			delete(e.subs, ch)
-			close(ch)
-		}
-	}
-}
-
 // timestamp brings a time to what a store keeps.
 func timestamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 

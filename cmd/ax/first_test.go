@@ -34,7 +34,7 @@ func TestAsTheFirstProcessOfAContainerItReapsTheOrphansOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := exec.Command("unshare", "--fork", "--pid", "--mount-proc", "nsenter", "--version").Run(); err != nil {
-		t.Skipf("it needs unshare(1), nsenter(1) and the rights to use them: %v", err)
+		t.Skipf("only who may make PID namespaces (root, with unshare and nsenter of util-linux) can have ax be process 1: %v", err)
 	}
 	outer := exec.Command("unshare", "--fork", "--pid", "--mount-proc", "--kill-child",
 		axBinary(t), "--data", filepath.Join(dir, "data"), "--workflows", filepath.Join(dir, "workflows"), "serve", "--addr", "127.0.0.1:0")
@@ -70,7 +70,7 @@ func TestAsTheFirstProcessOfAContainerItReapsTheOrphansOfOthers(t *testing.T) {
 	check := exec.Command("nsenter", "-t", strconv.Itoa(first), "-p", "-m", "sh", "-c",
 		"setsid sh -c 'until test -e "+orphan+"; do sleep 0.01; done' >/dev/null 2>&1 &")
 	if out, err := check.CombinedOutput(); err != nil {
-		t.Skipf("nsenter: %v %s", err, out)
+		t.Fatalf("nsenter: %v %s", err, out)
 	}
 	until("the orphan has come to ax", func() bool { return len(childrenOf(t, first)) == 1 })
 	if err := os.WriteFile(orphan, nil, 0o600); err != nil {

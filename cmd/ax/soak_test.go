@@ -75,7 +75,7 @@ var load = map[string]string{
 func newSoak(t *testing.T) *soak {
 	t.Helper()
 	if _, err := exec.LookPath("flock"); err != nil {
-		t.Skip("it needs flock(1)")
+		t.Skip("the tasks of this test watch each other with flock(1), which is not there: install util-linux")
 	}
 	s := &soak{t: t, ax: axBinary(t), dir: t.TempDir(), cuts: map[string]int{}}
 	seed := uint64(time.Now().UnixNano())
