@@ -29,6 +29,18 @@ type Edge struct {
 	Kind Kind
 }
 
+// Label says what an edge waits for, for a picture; empty where that is plain
+// success.
+func (e Edge) Label() string {
+	switch {
+	case e.Kind == Failure:
+		return "on failure"
+	case e.On == dsl.OnSucceeded:
+		return ""
+	}
+	return e.On.String()
+}
+
 // RunOutcomes is a set of ends of a run, for workflow handlers.
 type RunOutcomes uint8
 

@@ -87,6 +87,19 @@ func unitProblem(unit string) string {
 	return "unknown unit " + quote(strings.TrimSpace(unit))
 }
 
+// FormatDuration writes a duration without the units that are zero: 2h, not
+// 2h0m0s.
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
 // spelled turns units as people write them into those of the language.
 var spelled = strings.NewReplacer(" ", "", "_", "", "milliseconds", "ms", "millisecond", "ms", "msec", "ms",
 	"seconds", "s", "second", "s", "secs", "s", "sec", "s", "minutes", "m", "minute", "m", "mins", "m", "min", "m",

@@ -3,10 +3,10 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
@@ -181,7 +181,7 @@ func (e *Engine) tellLateRun(b *store.Batch, l *lateRun) {
 	case run.StartedAt.IsZero():
 		state = "has not started"
 	}
-	within := brief(l.plan.Workflow.ExpectWithin.V)
+	within := dsl.FormatDuration(l.plan.Workflow.ExpectWithin.V)
 	if l.note {
 		e.Observer.RunLate(run.Workflow)
 		e.Log.Warn("run is late", "run", run.ID, "workflow", run.Workflow, "scheduled_for", run.ScheduledFor, "state", run.State.String(), "expect_within", within)
@@ -273,16 +273,4 @@ func (e *Engine) tellMissedTick(b *store.Batch, plan *dag.Plan, t *store.Tick, n
 	n.Summary = fmt.Sprintf("%s is late: it was not run for %s: %s", t.Workflow, t.At.UTC().Format(time.RFC3339), t.Reason)
 	run := store.Run{Workflow: t.Workflow, ScheduledFor: t.At, State: machine.RunScheduled}
 	e.tell(b, plan, &run, n, []string{eventLate}, eventLate, t.Schedule, t.At.UTC().Format(time.RFC3339Nano))
-}
-
-// brief gives a duration without the zeros at its end.
-func brief(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

@@ -56,17 +56,6 @@ var graphFormats = map[string]func(io.Writer, *dag.Plan) error{
 	"text": graphText, "dot": graphDOT, "mermaid": graphMermaid, "svg": graphSVG,
 }
 
-// edgeLabel says what an edge waits for, where it is not plain success.
-func edgeLabel(e dag.Edge) string {
-	switch {
-	case e.Kind == dag.Failure:
-		return "on failure"
-	case e.On == dsl.OnSucceeded:
-		return ""
-	}
-	return e.On.String()
-}
-
 // handlesLabel says for which ends of the run a task is a handler.
 func handlesLabel(n *dag.Node) string {
 	var words []string
@@ -164,7 +153,7 @@ func upstreams(p *dag.Plan) [][]string {
 	for i := range p.Tasks {
 		for _, e := range p.Tasks[i].Downstream {
 			text := p.Tasks[i].ID
-			if l := edgeLabel(e); l != "" {
+			if l := e.Label(); l != "" {
 				text += " (" + l + ")"
 			}
 			if n := len(all[e.To]); n > 0 {

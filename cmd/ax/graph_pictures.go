@@ -33,7 +33,7 @@ func graphDOT(w io.Writer, p *dag.Plan) error {
 	for i := range p.Tasks {
 		for _, e := range p.Tasks[i].Downstream {
 			var attrs []string
-			if l := edgeLabel(e); l != "" {
+			if l := e.Label(); l != "" {
 				attrs = append(attrs, "label="+dotText(l))
 			}
 			if e.Kind == dag.Failure {
@@ -87,7 +87,7 @@ func graphMermaid(w io.Writer, p *dag.Plan) error {
 			if e.Kind == dag.Failure {
 				arrow = "-.->"
 			}
-			if l := edgeLabel(e); l != "" {
+			if l := e.Label(); l != "" {
 				arrow += "|" + l + "|"
 			}
 			fmt.Fprintf(w, "  t%d %s t%d\n", i, arrow, e.To)
@@ -120,7 +120,7 @@ func graphSVG(w io.Writer, p *dag.Plan) error {
 			if e.Kind == dag.Failure {
 				kind = layout.Failure
 			}
-			picture.Edges = append(picture.Edges, layout.Edge{From: i, To: int(e.To), Kind: kind, Label: edgeLabel(e)})
+			picture.Edges = append(picture.Edges, layout.Edge{From: i, To: int(e.To), Kind: kind, Label: e.Label()})
 		}
 	}
 	drawing, err := layout.Place(picture)

@@ -60,7 +60,7 @@ func scalarText(v any) (string, bool) {
 	case dsl.Date:
 		return v.String(), true
 	case time.Duration:
-		return durationText(v), true
+		return dsl.FormatDuration(v), true
 	}
 	return "", false
 }
@@ -74,18 +74,6 @@ func floatText(f float64) string {
 		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
-}
-
-// durationText leaves out the units that are zero: 2h, not 2h0m0s.
-func durationText(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // JSON gives a value as compact JSON with sorted keys. Times, dates and

@@ -55,7 +55,7 @@ func (w *worst) check(schedules []dsl.Schedule, roots []dag.Task) {
 	sum, first := w.longest(roots)
 	terms := w.terms(first)
 	if limit := w.wf.Timeout; limit.Set() && (limit.V < sum || w.endless(roots)) {
-		sum, terms = limit.V, []string{"the timeout of the run, " + short(limit.V)}
+		sum, terms = limit.V, []string{"the timeout of the run, " + dsl.FormatDuration(limit.V)}
 	}
 	if sum = add(sum, w.handlers); sum == 0 {
 		return
@@ -74,7 +74,7 @@ func (w *worst) check(schedules []dsl.Schedule, roots []dag.Task) {
 	}
 	w.report("overrun", at,
 		strings.Join(clipped(append(terms, w.handlersTerms...)), " + ")+`: lower a timeout or a retry, or say with "overlap" what a tick does that comes too early`,
-		"in the worst case a run takes %s, but the next tick comes after %s", short(sum), short(distance))
+		"in the worst case a run takes %s, but the next tick comes after %s", dsl.FormatDuration(sum), dsl.FormatDuration(distance))
 }
 
 // endless tells whether a task of the runs that begin with some tasks has no
@@ -253,29 +253,17 @@ func term(t *dsl.Task) string {
 	switch n := attempts(t); {
 	case t.Timeout.V == 0:
 	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d × %s", n, short(t.Timeout.V)))
+		parts = append(parts, fmt.Sprintf("%d × %s", n, dsl.FormatDuration(t.Timeout.V)))
 	default:
-		parts = append(parts, short(t.Timeout.V))
+		parts = append(parts, dsl.FormatDuration(t.Timeout.V))
 	}
 	if d := pauses(t.Retry); d > 0 {
-		parts = append(parts, short(d)+" of pauses")
+		parts = append(parts, dsl.FormatDuration(d)+" of pauses")
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return t.ID.V + " " + strings.Join(parts, " and ")
-}
-
-// short writes a duration without the units that are zero.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // add and times stop at the longest duration there is.

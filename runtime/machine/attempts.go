@@ -3,8 +3,6 @@ package machine
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
@@ -184,7 +182,7 @@ func (r *Run) classify(u Unit, res Result) (TaskState, Reason, string) {
 	case s.stopping == ReasonCancelled && (cut || !Succeeds(spec, res)):
 		return Cancelled, ReasonCancelled, "cancelled on request"
 	case cut && s.stopping == ReasonTimeout:
-		return Failed, ReasonTimeout, "not done within the timeout of " + brief(spec.Timeout.V)
+		return Failed, ReasonTimeout, "not done within the timeout of " + dsl.FormatDuration(spec.Timeout.V)
 	case cut && s.stopping == ReasonRunTimeout:
 		return Failed, ReasonRunTimeout, "stopped by the run's timeout"
 	case res.Interrupted:
@@ -201,17 +199,6 @@ func (r *Run) classify(u Unit, res Result) (TaskState, Reason, string) {
 		return Skipped, ReasonExit, fmt.Sprintf("exit code %d means skipped", res.ExitCode)
 	}
 	return Failed, ReasonExit, fmt.Sprintf("exit code %d", res.ExitCode)
-}
-
-// brief writes a duration as a workflow file does: 10m, not 10m0s.
-func brief(d time.Duration) string {
-	s := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(s, zero) {
-			s = s[:len(s)-2]
-		}
-	}
-	return s
 }
 
 // Succeeds tells whether an attempt that nobody stopped was a success of its

@@ -232,7 +232,7 @@ func (r *Run) decide() {
 		r.outcome, r.reason, r.err = RunCancelled, ReasonCancelled, "cancelled on request"
 	case r.timedOut:
 		r.outcome, r.reason = RunFailed, ReasonRunTimeout
-		r.err = "not done within the run's timeout of " + brief(r.plan.Workflow.Timeout.V)
+		r.err = "not done within the run's timeout of " + dsl.FormatDuration(r.plan.Workflow.Timeout.V)
 	case r.cause != dag.None:
 		c := &r.tasks[r.cause]
 		r.outcome, r.reason = RunFailed, c.reason

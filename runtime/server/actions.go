@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/store"
@@ -76,9 +74,6 @@ func fieldsOf(wf *dsl.Workflow, values map[string]string) (all []field) {
 
 // startForm starts a run from the form of its workflow.
 func (s *Server) startForm(w http.ResponseWriter, r *http.Request) error {
-	if s.Stopping() {
-		return huma.Error503ServiceUnavailable("ax is stopping")
-	}
 	file, err := s.workflow(r.PathValue("name"))
 	if err != nil {
 		return err
@@ -129,9 +124,6 @@ type fillFormView struct {
 // backfillForm shows what a backfill would do, or does it.
 func (s *Server) backfillForm(w http.ResponseWriter, r *http.Request) error {
 	const most = 100
-	if s.Stopping() {
-		return huma.Error503ServiceUnavailable("ax is stopping")
-	}
 	file, err := s.workflow(r.PathValue("name"))
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -25,9 +24,6 @@ type backfillInput struct {
 type backfillAnswer struct{ Body runtime.FilledList }
 
 func (s *Server) backfill(ctx context.Context, in *backfillInput) (*backfillAnswer, error) {
-	if s.Stopping() {
-		return nil, huma.Error503ServiceUnavailable("ax is stopping")
-	}
 	file, err := s.workflow(in.Name)
 	if err != nil {
 		return nil, err
@@ -44,10 +40,7 @@ func (s *Server) backfill(ctx context.Context, in *backfillInput) (*backfillAnsw
 		Plan: file.Plan, Params: params, From: in.Body.From, To: in.Body.To,
 		MaxParallel: in.Body.MaxParallel, Redo: runtime.Redo(in.Body.Redo),
 	})
-	switch {
-	case errors.Is(err, runtime.ErrRefused):
-		return nil, huma.Error422UnprocessableEntity(err.Error())
-	case err != nil:
+	if err != nil {
 		return nil, s.problem(err)
 	}
 	return &backfillAnswer{runtime.NewFilledList(filled)}, nil

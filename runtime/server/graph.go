@@ -10,7 +10,6 @@ import (
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dag/layout"
-	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -65,17 +64,6 @@ func (s *Server) planOf(ctx context.Context, name, version string) *planned {
 	return p
 }
 
-// edgeLabel says what an edge waits for, where it is not plain success.
-func edgeLabel(e dag.Edge) string {
-	switch {
-	case e.Kind == dag.Failure:
-		return "on failure"
-	case e.On == dsl.OnSucceeded:
-		return ""
-	}
-	return e.On.String()
-}
-
 // pictureOf gives the graph of some tasks of a plan, in file order.
 func pictureOf(p *dag.Plan, tasks []dag.Task) layout.Graph {
 	g := layout.Graph{Title: "tasks of " + p.Workflow.Name.V}
@@ -94,7 +82,7 @@ func pictureOf(p *dag.Plan, tasks []dag.Task) layout.Graph {
 			if e.Kind == dag.Failure {
 				kind = layout.Failure
 			}
-			g.Edges = append(g.Edges, layout.Edge{From: i, To: to, Kind: kind, Label: edgeLabel(e)})
+			g.Edges = append(g.Edges, layout.Edge{From: i, To: to, Kind: kind, Label: e.Label()})
 		}
 	}
 	return g

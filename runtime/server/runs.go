@@ -73,9 +73,6 @@ func (s *Server) runs(api huma.API) {
 }
 
 func (s *Server) start(ctx context.Context, in *startInput) (*runAnswer, error) {
-	if s.Stopping() {
-		return nil, huma.Error503ServiceUnavailable("ax is stopping")
-	}
 	file, err := s.workflow(in.Name)
 	if err != nil {
 		return nil, err
@@ -92,10 +89,7 @@ func (s *Server) start(ctx context.Context, in *startInput) (*runAnswer, error) 
 		Plan: file.Plan, Params: params, Trigger: store.TriggerAPI, ScheduledFor: in.Body.ScheduledFor,
 		NotBefore: at, Priority: in.Body.Priority, Key: in.Body.Key,
 	})
-	switch {
-	case errors.Is(err, runtime.ErrRefused):
-		return nil, huma.Error422UnprocessableEntity(err.Error())
-	case err != nil:
+	if err != nil {
 		return nil, s.problem(err)
 	}
 	return s.report(ctx, run.ID, http.StatusCreated)
@@ -196,9 +190,6 @@ func (s *Server) cancel(ctx context.Context, in *idInput) (*runAnswer, error) {
 }
 
 func (s *Server) retry(ctx context.Context, in *retryInput) (*runAnswer, error) {
-	if s.Stopping() {
-		return nil, huma.Error503ServiceUnavailable("ax is stopping")
-	}
 	run, err := s.Store.Run(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
@@ -216,10 +207,7 @@ func (s *Server) retry(ctx context.Context, in *retryInput) (*runAnswer, error) 
 			return s.Engine.RetryLatest(ctx, id, tasks, file.Plan)
 		}
 	}
-	switch err := again(ctx, run.ID, in.Body.Tasks); {
-	case errors.Is(err, runtime.ErrRefused):
-		return nil, huma.Error422UnprocessableEntity(err.Error())
-	case err != nil:
+	if err := again(ctx, run.ID, in.Body.Tasks); err != nil {
 		return nil, s.problem(err)
 	}
 	return s.report(ctx, run.ID, http.StatusAccepted)

@@ -138,6 +138,8 @@ func (s *Server) problem(err error) error {
 		return huma.Error404NotFound(err.Error())
 	case errors.Is(err, store.ErrConflict):
 		return huma.Error409Conflict(err.Error())
+	case errors.Is(err, runtime.ErrRefused):
+		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, runtime.ErrStopped):
 		return huma.Error503ServiceUnavailable(err.Error())
 	}
