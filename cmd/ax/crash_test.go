@@ -112,14 +112,7 @@ tasks:
 	data := t.TempDir()
 	cmd := exec.Command(ax, "--data", data, "run", file)
 	cmd.Env = append(os.Environ(), "MARKS="+marks)
-	progress, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(progress); lines.Scan(); {
+	for lines := begin(t, cmd); lines.Scan(); {
 		if strings.Contains(lines.Text(), "each: 1") { // 12/40, or so
 			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 				t.Fatal(err)
@@ -158,12 +151,9 @@ tasks:
 	}
 }
 
-// runAndKill runs a file and kills the engine once so many tasks are told as
-// succeeded. It gives those that were.
-func runAndKill(t *testing.T, ax, file, data, marks string, killAfter int) map[string]bool {
+// begin starts a command and gives the lines of its progress.
+func begin(t *testing.T, cmd *exec.Cmd) *bufio.Scanner {
 	t.Helper()
-	cmd := exec.Command(ax, "--data", data, "run", file)
-	cmd.Env = append(os.Environ(), "MARKS="+marks)
 	progress, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +161,17 @@ func runAndKill(t *testing.T, ax, file, data, marks string, killAfter int) map[s
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return bufio.NewScanner(progress)
+}
+
+// runAndKill runs a file and kills the engine once so many tasks are told as
+// succeeded. It gives those that were.
+func runAndKill(t *testing.T, ax, file, data, marks string, killAfter int) map[string]bool {
+	t.Helper()
+	cmd := exec.Command(ax, "--data", data, "run", file)
+	cmd.Env = append(os.Environ(), "MARKS="+marks)
 	told := map[string]bool{}
-	for lines := bufio.NewScanner(progress); lines.Scan(); {
+	for lines := begin(t, cmd); lines.Scan(); {
 		words := strings.Fields(lines.Text())
 		if len(words) > 2 && words[2] == "succeeded" {
 			told[strings.TrimSuffix(words[1], ":")] = true
@@ -206,16 +205,9 @@ func TestASignalCancelsTheRun(t *testing.T) {
 		data, marks := t.TempDir(), t.TempDir()
 		cmd := exec.Command(ax, "--data", data, "run", "--json", file)
 		cmd.Env = append(os.Environ(), "MARKS="+marks)
-		progress, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
 		var out strings.Builder
 		cmd.Stdout = &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for lines := bufio.NewScanner(progress); lines.Scan(); {
+		for lines := begin(t, cmd); lines.Scan(); {
 			if strings.HasSuffix(lines.Text(), "a: running") {
 				if err := cmd.Process.Signal(c.signal); err != nil {
 					t.Fatal(err)
@@ -251,16 +243,9 @@ func TestASecondSignalKillsWhatIsDeafToTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(ax, "--data", t.TempDir(), "run", "--json", file)
-	progress, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out strings.Builder
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(progress); lines.Scan(); {
+	for lines := begin(t, cmd); lines.Scan(); {
 		if strings.HasSuffix(lines.Text(), "a: running") || strings.Contains(lines.Text(), "once more") {
 			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
