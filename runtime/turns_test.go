@@ -57,9 +57,15 @@ func TestTwoRunsShareTheSlotsOfAPool(t *testing.T) {
 		time.Sleep(time.Second)
 		start(ctx, t, e, runtime.Request{Plan: q})
 		time.Sleep(3 * time.Minute)
-		first := slices.IndexFunc(x.noted(), func(n string) bool { return strings.Contains(n, "q0#1 start") })
-		if first < 0 || first > 10 {
-			t.Errorf("of two runs with twenty tasks each the second had its first turn at %d of %q", first, x.noted())
+		// Attempts that start at one instant note it in any order.
+		turns := 0
+		for _, note := range x.noted() {
+			if strings.Contains(note, " q") && strings.HasSuffix(note, " start") {
+				turns++
+			}
+		}
+		if !slices.Contains(x.noted(), "1m0s q0#1 start") || turns < 3 {
+			t.Errorf("of two runs with twenty tasks each the second had %d turns in three minutes: %q", turns, x.noted())
 		}
 	})
 }
