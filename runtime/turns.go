@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"container/heap"
 	"time"
 
@@ -15,8 +16,10 @@ const fairShare = time.Second
 // turns are the runs that have something to start, by whose turn it is.
 type turns []*live
 
-func (ts turns) Len() int           { return len(ts) }
-func (ts turns) Less(i, j int) bool { return ts[i].turn.Before(ts[j].turn) }
+func (ts turns) Len() int { return len(ts) }
+func (ts turns) Less(i, j int) bool {
+	return cmp.Or(ts[i].turn.Compare(ts[j].turn), cmp.Compare(ts[i].rec.ID, ts[j].rec.ID)) < 0
+}
 func (ts turns) Swap(i, j int) {
 	ts[i], ts[j] = ts[j], ts[i]
 	ts[i].place, ts[j].place = i+1, j+1
