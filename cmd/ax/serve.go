@@ -188,28 +188,18 @@ func (s *serving) run(ctx context.Context) error {
 	defer beside.Wait()
 	defer cancel()
 	beside.Go(func() { s.e.Succeed(ctx) })
-	ready := make(chan struct{})
-	watching := make(chan error, 1)
-	beside.Go(func() { watching <- s.watch(ctx, ready) })
-	select {
-	case <-ready:
-	case err := <-watching:
-		if ctx.Err() != nil {
-			return nil // told to stop before it was ready
-		}
-		return exit{exitUsage, err}
+	if err := s.load(ctx, &beside); err != nil {
+		return err
+	}
+	if ctx.Err() != nil { // told to stop before it was ready
+		engineStops()
+		return <-engine
 	}
 	answer, stopAnswering := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAnswering()
 	beside.Go(func() { s.e.Deliver(answer) })
-	api := &server.Server{
-		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts, Retention: s.keep,
-		Version: versionText(), Metrics: s.metrics, Log: s.e.Log, Stopping: func() bool { return ctx.Err() != nil },
-	}
-	if err := s.announce(api); err != nil {
-		return exit{exitFailed, err}
-	}
-	if err := s.e.LookAgain(ctx); err != nil && ctx.Err() == nil {
+	api := s.api(func() bool { return ctx.Err() != nil })
+	if err := errors.Join(s.announce(api), s.e.LookAgain(ctx)); err != nil && ctx.Err() == nil {
 		return exit{exitFailed, err}
 	}
 	beside.Go(func() { s.pruneHourly(ctx) })
@@ -234,14 +224,36 @@ func (s *serving) run(ctx context.Context) error {
 		answering <- nil
 	}
 	engineStops()
-	engineDone := <-engine
-	// The API answers until the engine has ended: it says that ax is stopping.
-	stopAnswering()
+	err = errors.Join(err, <-engine)
+	stopAnswering() // until now it has said that ax is stopping
 	<-answering
-	if err = errors.Join(err, engineDone); err != nil {
+	if err != nil {
 		return exit{exitFailed, err}
 	}
 	return nil
+}
+
+// load keeps the engine's workflows those of the folder from now on, and returns
+// once the first are loaded, or ax is to stop.
+func (s *serving) load(ctx context.Context, beside *sync.WaitGroup) error {
+	ready := make(chan struct{})
+	watching := make(chan error, 1)
+	beside.Go(func() { watching <- s.watch(ctx, ready) })
+	select {
+	case <-ready:
+	case err := <-watching:
+		if ctx.Err() == nil {
+			return exit{exitUsage, err}
+		}
+	}
+	return nil
+}
+
+func (s *serving) api(stopping func() bool) *server.Server {
+	return &server.Server{
+		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts, Retention: s.keep,
+		Version: versionText(), Metrics: s.metrics, Log: s.e.Log, Stopping: stopping,
+	}
 }
 
 // announce tells other commands how to reach the API. Where it needs a token,
