@@ -41,8 +41,12 @@ func (x *slip) unexpectedColon() bool {
 		if t.first {
 			return x.noKey(t.start)
 		}
+		hint := "the line above it is a value; keys of one map begin in one column"
+		if key, _ := x.indent(t.start); bytes.HasPrefix(text[key:], []byte("run: ")) {
+			hint = blockHint
+		}
 		begin, _ := x.indent(x.at)
-		return x.say(begin, x.at, "this line is indented too deeply for a key", "the line above it is a value; keys of one map begin in one column")
+		return x.say(begin, x.at, "this line is indented too deeply for a key", hint)
 	}
 	return x.say(x.at, 0, `": " inside of a text without quotes`, "put the whole text into quotes")
 }

@@ -76,7 +76,7 @@ func (s *Source) syntax(text []byte, err error) Diagnostic {
 	x.locate(text, err)
 	x.lookBack()
 	for _, explain := range []func(*slip) bool{
-		(*slip).conflict, (*slip).tab, (*slip).oddBlank, (*slip).overrun, (*slip).quote, (*slip).bracket, (*slip).swallowed, (*slip).explain,
+		(*slip).conflict, (*slip).tab, (*slip).oddBlank, (*slip).overrun, (*slip).quote, (*slip).forgottenBar, (*slip).bracket, (*slip).swallowed, (*slip).explain,
 	} {
 		if explain(x) {
 			break

@@ -28,7 +28,7 @@ var taskKeys = &table[Task]{taskTitle, "a map with the keys of a task", []key[Ta
 	{"shell", func(v val, t *Task) { t.Shell = v.shell() }},
 	{"env", func(v val, t *Task) { t.Env = v.env() }},
 
-	{"run", func(v val, t *Task) { t.Run = v.filled() }},
+	{"run", func(v val, t *Task) { t.Run = v.script() }},
 	{"command", func(v val, t *Task) { t.Command = v.command() }},
 	{"sql", func(v val, t *Task) { t.SQL = v.sql() }},
 	{"http", func(v val, t *Task) { t.HTTP = v.http() }},
