@@ -188,7 +188,9 @@ func (c *compiler) twice(name dsl.Value[string], says string) {
 // among those that could not be read.
 func (c *compiler) unknown(name dsl.Value[string], says string) bool {
 	hint := ""
-	if near := c.nearest(name.V); near != "" {
+	if ids, list := dsl.AsList(name.V); len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { _, ok := c.plan.index[id]; return !ok }) {
+		hint = list
+	} else if near := c.nearest(name.V); near != "" {
 		hint = "did you mean " + strconv.Quote(near) + "?"
 	} else if c.wf.Unread("tasks") {
 		c.wrong = true

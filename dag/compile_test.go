@@ -85,6 +85,36 @@ tasks:
   extract: {run: x}
   b: {run: x, depends_on: [extract, extarct]}
 `, []string{`4:37 error unknown-task: task "b" depends on unknown task "extarct" (did you mean "extract"?)`}},
+		{"ids with commas between them", `
+tasks:
+  a: {run: x}
+  b: {run: x}
+  c: {run: x, depends_on: "a, b"}
+`, []string{`5:27 error unknown-task: task "c" depends on unknown task "a, b" (write [a, b])`}},
+		{"ids with blanks between them", `
+tasks:
+  a: {run: x}
+  b: {run: x}
+  c: {run: x, depends_on: a b}
+`, []string{`5:27 error unknown-task: task "c" depends on unknown task "a b" (write [a, b])`}},
+		{"a list that is a text", `
+tasks:
+  a: {run: x}
+  b: {run: x}
+  c: {run: x, depends_on: "[a, b]"}
+`, []string{`5:27 error unknown-task: task "c" depends on unknown task "[a, b]" (write [a, b])`}},
+		{"a list without commas", `
+tasks:
+  a: {run: x}
+  b: {run: x}
+  c: {run: x, depends_on: [a b]}
+`, []string{`5:28 error unknown-task: task "c" depends on unknown task "a b" (write [a, b])`}},
+		{"a list in which one is no task", `
+tasks:
+  a: {run: x}
+  b: {run: x}
+  c: {run: x, depends_on: a zebra}
+`, []string{`5:27 error unknown-task: task "c" depends on unknown task "a zebra"`}},
 		{"an unknown name in a map stands where it is written", `
 tasks:
   a: {run: x}

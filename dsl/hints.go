@@ -9,9 +9,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// unknownKey reports a key that its mapping does not have, and gives the one
+// unknownKey reports the i-th of the keys and values of a mapping, which is no key that it has, and gives the one
 // that was probably meant.
-func (p *parser) unknownKey(v val, k, value *yaml.Node, s section, likely func() []string) unknownKey {
+func (p *parser) unknownKey(v val, pairs []*yaml.Node, i int, s section, likely func() []string) unknownKey {
+	k, value := pairs[i], pairs[i+1]
 	u := unknownKey{key: k, value: value, clear: true}
 	if p.trial {
 		p.faults++
@@ -20,11 +21,42 @@ func (p *parser) unknownKey(v val, k, value *yaml.Node, s section, likely func()
 	name, hint := p.text(k), ""
 	if word := wordOf(name); p.lacksColon(k, value) && slices.Contains(s.names(), word) && !strings.HasPrefix(name[len(word):], ":") {
 		u.meant, hint = word, "write "+clip(word+": "+strings.TrimLeft(name[len(word):], "= "), 40)
+	} else if text, first := p.cutByComma(v, pairs, i); text != "" && Nearest(name, s.names()) == "" {
+		if !first {
+			return u
+		}
+		hint = "a comma ends the text before it: put the whole into quotes, " + quote(text)
 	} else {
 		u.meant, hint, u.clear = p.suggest(name, s, likely)
 	}
 	p.add("unknown-key", p.pos(k), fmt.Sprintf("unknown key %s in %s", quote(name), p.where(v)), hint)
 	return u
+}
+
+// cutByComma tells whether a key within braces is a part of the text before it,
+// which a comma has ended: {run: echo a, b}. It gives the whole text, and
+// whether the key is the first such part of it; no text where it is none.
+func (p *parser) cutByComma(v val, pairs []*yaml.Node, i int) (text string, first bool) {
+	const most = 32 // parts that are looked at on either side
+	part := func(i int) bool { return p.lacksColon(pairs[i], pairs[i+1]) }
+	if v.node.Style&yaml.FlowStyle == 0 || !part(i) {
+		return "", false
+	}
+	from, to := i-2, i+2
+	for from > max(i-2*most, 0) && part(from) {
+		from -= 2
+	}
+	if from < 0 || !isPlain(pairs[from+1]) || isNull(pairs[from+1]) {
+		return "", false
+	}
+	for to < min(i+2*most, len(pairs)) && part(to) {
+		to += 2
+	}
+	text = p.text(pairs[from+1])
+	for j := from + 2; j < to; j += 2 {
+		text += ", " + p.text(pairs[j])
+	}
+	return text, from == i-2
 }
 
 // wordOf gives the word that a text begins with.

@@ -3,6 +3,8 @@ package dsl
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -146,6 +148,10 @@ func (v val) secrets() (all []Secret) {
 
 // env reads environment variables. Their values are exactly what is written.
 func (v val) env() (all []EnvVar) {
+	if v.node != nil && v.node.Kind != yaml.MappingNode {
+		v.wrongTypeHint("a map of names to texts", v.p.envHint(v.node))
+		return nil
+	}
 	v.entries("a map of names to texts", func(name Value[string], v val) {
 		v.p.variableName(name)
 		if s := v.str(); s.Set() {
@@ -153,6 +159,33 @@ func (v val) env() (all []EnvVar) {
 		}
 	})
 	return all
+}
+
+// envHint says how to write variables that do not stand in a map: A=b, or a list
+// of such or of maps. It is empty where that is not obvious.
+func (p *parser) envHint(n *yaml.Node) string {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	var entries []string
+	for _, item := range items {
+		name, text, ok := strings.Cut(p.text(item), "=")
+		if item.Kind == yaml.MappingNode && len(item.Content) == 2 && item.Content[1].Kind == yaml.ScalarNode {
+			name, text, ok = item.Content[0].Value, p.text(item.Content[1]), true
+		}
+		if !ok || !isWord(name, "") {
+			return ""
+		}
+		if text == "" || strings.ContainsAny(text, ",[]{}:#' &*!|>%@`") || strconv.Quote(text) != `"`+text+`"` {
+			text = strconv.Quote(text)
+		}
+		entries = append(entries, name+": "+text)
+	}
+	if len(entries) == 0 {
+		return ""
+	}
+	return "write {" + clip(strings.Join(entries, ", "), 60) + "}"
 }
 
 // entries calls each for the entries of a map whose keys are free.
@@ -289,12 +322,27 @@ func (v val) identifier(what string) Value[string] {
 // for package dag to say, which also knows the near ones; so only what can
 // never be a name is refused here.
 func (v val) id() Value[string] {
+	if v.node != nil && v.node.Kind == yaml.MappingNode && len(v.node.Content) == 2 {
+		v.wrongTypeHint("a task id", v.p.idHint(v.node.Content[0], v.node.Content[1]))
+		return Value[string]{}
+	}
 	s, ok := v.scalar("a task id")
 	if ok && (strings.TrimSpace(s.V) == "" || strings.Contains(s.V, "${{")) {
 		v.p.checkName("task id", s)
 		return Value[string]{}
 	}
 	return s
+}
+
+// idHint says how to write an item of a list of ids that is a map with one entry.
+func (p *parser) idHint(k, value *yaml.Node) string {
+	if isNull(value) {
+		return "write " + clip(p.text(k), 40) + ", without the colon"
+	}
+	if k.Kind == yaml.ScalarNode && slices.ContainsFunc(conditions, func(c choice[Outcomes]) bool { return c.word == value.Value }) {
+		return fmt.Sprintf("ids with conditions are a map, not a list: {%s: %s}", clip(p.text(k), 40), value.Value)
+	}
+	return ""
 }
 
 func (v val) ids() []Value[string] {

@@ -151,7 +151,7 @@ func read[T any](v val, t *table[T], to *T) (given, bool) {
 		case t.name == taskTitle && v.p.deepTask(v, f.keys[i], f.keys[i+1]):
 		case t.name != workflowTitle || !strings.HasPrefix(name, "x-"):
 			likely := func() []string { return likeliest(f, t, i) }
-			f.unknown = append(f.unknown, v.p.unknownKey(v, f.keys[i], f.keys[i+1], t, likely))
+			f.unknown = append(f.unknown, v.p.unknownKey(v, f.keys, i, t, likely))
 		}
 	}
 	for _, u := range f.unknown {

@@ -99,6 +99,11 @@ func (v val) task(t *Task, number int) {
 		v.wrongTypeHint(taskKeys.shape, "write {run: …}")
 		return
 	}
+	if v.node != nil && v.node.Kind == yaml.SequenceNode {
+		t.gaps = ^gaps(0)
+		v.wrongTypeHint(taskKeys.shape, "a task does one thing: its keys stand without a dash; several steps are several tasks, or lines of one \"run: |\"")
+		return
+	}
 	found, ok := read(v, taskKeys, t)
 	if t.gaps = found.gaps; !ok {
 		t.gaps = ^gaps(0)

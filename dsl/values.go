@@ -208,7 +208,7 @@ func (v val) items(expected string) ([]*yaml.Node, bool) {
 	if v.node.Kind != yaml.SequenceNode {
 		hint := ""
 		if v.node.Kind == yaml.ScalarNode && !isNull(v.node) {
-			hint = listHint(v.p.text(v.node))
+			_, hint = AsList(v.p.text(v.node))
 		}
 		v.wrongTypeHint(expected, hint)
 		return nil, false
@@ -216,10 +216,11 @@ func (v val) items(expected string) ([]*yaml.Node, bool) {
 	return v.node.Content, true
 }
 
-// listHint says how to write a list that stands there as a text.
-func listHint(text string) string {
-	items := strings.FieldsFunc(strings.Trim(text, "[] "), func(r rune) bool { return r == ',' || r == ' ' })
-	return "write [" + clip(strings.Join(items, ", "), 40) + "]"
+// AsList gives the names in a text that was perhaps meant to be a list, such as
+// "a, b", "a b" or "[a, b]", and the hint that says how to write it.
+func AsList(text string) (names []string, hint string) {
+	names = strings.FieldsFunc(strings.Trim(text, "[] "), func(r rune) bool { return r == ',' || r == ' ' })
+	return names, "write [" + clip(strings.Join(names, ", "), 40) + "]"
 }
 
 // list reads a list of values of one kind; those that could not be read are
