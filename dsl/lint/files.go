@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ax-scheduler/ax/dsl"
 )
@@ -59,10 +60,28 @@ func (p *pass) workflowFiles() {
 		p.needFile("secret "+s.Name.V, s.File)
 	}
 	for _, e := range p.wf.Except {
-		if _, err := dsl.ParseDate(e.V); err != nil {
-			p.needFile("except", e)
+		if _, err := dsl.ParseDate(e.V); err == nil {
+			continue
+		}
+		if full, missing := p.missing(p.Dir, e.V); missing && e.Set() {
+			hint := dayHint(e.V)
+			if hint == "" {
+				hint = p.nearFile(p.Dir, e.V, full)
+			}
+			p.report("missing-file", e.Pos, hint, "except: there is no file %q", e.V)
 		}
 	}
+}
+
+// dayHint says how to write a day that is written as in 2026/1/31, 2026.01.31 or
+// 20260131; nothing for what is no such day.
+func dayHint(text string) string {
+	for _, layout := range []string{"2006/1/2", "2006.1.2", "20060102"} {
+		if day, err := time.Parse(layout, text); err == nil {
+			return fmt.Sprintf("write %s if it is a day", day.Format(time.DateOnly))
+		}
+	}
+	return ""
 }
 
 // taskFiles looks for the files that a task's keys name.

@@ -22,6 +22,9 @@ func TestSchedules(t *testing.T) {
 		{"both day fields", "timezone: UTC\ncron: \"30 4 7,21 * 3\"\ntasks: {t: {run: \"true\"}}\n", []string{"2:13 day-or-weekday"}},
 		{"a step counts as a star", "timezone: UTC\ncron: \"30 4 */2 * 3\"\ntasks: {t: {run: \"true\"}}\n", []string{"2:13 uneven-step"}},
 		{"an uneven step in the hours", "timezone: UTC\ncron: \"0  */5 * * *\"\ntasks: {t: {run: \"true\"}}\n", []string{"2:11 uneven-step"}},
+		{"a handler has none, so that its zone does not matter", "on_failure: h\ntasks:\n  a: {run: \"true\"}\n  h: {run: \"true\", cron: \"0 1 * * *\"}\n", []string{"4:26 bad-value"}},
+		{"nor does that of a task that depends on another", "tasks:\n  a: {run: \"true\"}\n  b: {run: \"true\", depends_on: a, cron: \"0 1 * * *\"}\n", []string{"3:41 bad-value"}},
+		{"the zone of the next one does", "on_failure: h\ntasks:\n  h: {run: \"true\", cron: \"0 1 * * *\"}\n  a: {run: \"true\", cron: \"0 1 * * *\"}\n", []string{"3:26 bad-value", "4:26 no-timezone"}},
 		{"an even one", "timezone: UTC\ncron: \"0 */6 * * *\"\ntasks: {t: {run: \"true\"}}\n", nil},
 	})
 }
