@@ -26,6 +26,7 @@ func (x *slip) explain() bool {
 		{"exceeded max depth", (*slip).tooDeep},
 		{"incompatible YAML document", (*slip).badDirective},
 		{"unknown directive", (*slip).badDirective},
+		{"directive name", (*slip).badDirective},
 	} {
 		if strings.Contains(x.problem, known.problem) {
 			return known.explain(x)
@@ -90,6 +91,8 @@ func (x *slip) outOfPlace() bool {
 	}
 	begin, column := x.indent(x.at)
 	switch c := text[x.at]; {
+	case begin >= lineEnd(text, x.at) && x.before.kind == plainToken && x.before.first:
+		return x.noKey(x.before.start)
 	case c == ']' || c == '}':
 		return x.say(x.at, 0, x.char(x.at)+" closes nothing", "remove it, or put the text into quotes")
 	case begin < x.at && (x.before.kind == singleQuote || x.before.kind == doubleQuote):
@@ -124,7 +127,7 @@ func (x *slip) columns(column int) string {
 	switch {
 	case deeper < 0:
 		return blanks(column)
-	case above < 0:
+	case above < 0, above == column:
 		return fmt.Sprintf("%s, the lines above have %d", blanks(column), deeper)
 	}
 	return fmt.Sprintf("%s, the lines above have %d or %d", blanks(column), deeper, above)

@@ -82,12 +82,26 @@ func (s *Source) syntax(text []byte, err error) Diagnostic {
 			break
 		}
 	}
+	x.visible()
 	at := s.Pos(x.at)
 	d := Diagnostic{File: s.File, Pos: at, End: Pos{at.Line, at.Col + 1}, Rule: "syntax", Message: x.message, Hint: x.hint}
 	if end := s.Pos(x.to); end.Line == at.Line && end.Col > at.Col {
 		d.End = end
 	}
 	return d
+}
+
+// visible moves a place at the end of a line, where there is nothing to
+// underline, to the character before it.
+func (x *slip) visible() {
+	text, first := x.src.Text, x.src.start().offset
+	if x.at < len(text) && !isBreak(text[x.at]) {
+		return
+	}
+	for x.at > first && (x.at >= len(text) || isBreak(text[x.at]) || isBlank(text[x.at])) {
+		x.at--
+	}
+	x.at = runeStart(text, x.at)
 }
 
 // locate finds the place. yaml.v3 says only a line, and often a wrong one; its

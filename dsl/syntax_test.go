@@ -61,7 +61,7 @@ func TestSyntaxIsReportedAtTheSlip(t *testing.T) {
 		{"a comma for a value", head + "  a: , x\n", Pos{3, 6}, `unexpected ","`},
 		{"a brace at the end", head + "  a: {run: x}\n}\n", Pos{4, 1}, `"}" closes nothing`},
 		{"a future version of YAML", "%YAML 2.0\n---\nname: a\n", Pos{1, 1}, "version of YAML"},
-		{"a tag without an end", head + "  a:\n    run: !<x\n", Pos{4, 13}, "'>'"},
+		{"a tag without an end", head + "  a:\n    run: !<x\n", Pos{4, 12}, "'>'"},
 		{"a task in the first column", head + "  a:\n    run: x\nb:\n    run: y\n  c:\n    run: z\n", Pos{5, 1}, "0 blanks, its neighbours have 2"},
 		{"the first task in the first column", head + "a:\n    run: x\n  b:\n    run: y\n", Pos{3, 1}, "0 blanks, its neighbours have 2"},
 		{"a key of the workflow is no task in the first column", head + "  a:\n    run: x\ndefaults:\n    timeout: 5m\n  env: {A: b}\n", Pos{7, 3}, "2 blanks"},
@@ -73,6 +73,9 @@ func TestSyntaxIsReportedAtTheSlip(t *testing.T) {
 		{"a block of text in the first column", head + "  a:\n    timeout: 5m\nrun: |\n      x\n  b:\n    run: y\n", Pos{5, 1}, "0 blanks, its neighbours have 2"},
 		{"a quote closed by one in the middle of a line", "name: \"a\ncron: \"1 2 * * *\"\ntasks:\n  a:\n    run: x \"y\"\n", Pos{1, 7}, "closed only in line 2"},
 		{"a quote closed by another, and a slip after that", "name: \"a\ntasks:\n  a:\n    run: ./x \"$Y\"\n    timeout: 5m\n", Pos{1, 7}, "closed only in line 4"},
+		{"no colon above an empty line", "tasks:\n  load\n\n:\n    run: x\n", Pos{2, 3}, "no colon"},
+		{"a percent sign alone", "%", Pos{1, 1}, "unknown directive"},
+		{"a percent sign alone in the last line", "name: a\n%", Pos{2, 1}, "unknown directive"},
 		{"no colon above a comment", "name a\n# note\ntasks:\n  a: {run: x}\n", Pos{1, 1}, "no colon"},
 		{"a no-break space before a key", head + "  a:\n   \u00a0run: x\n", Pos{4, 4}, "no-break space (U+00A0)"},
 		{"no-break spaces before a task", head + "  a: {run: x}\n\u00a0\u00a0b: {run: y}\n", Pos{4, 1}, "no-break space"},
@@ -97,6 +100,9 @@ func TestSyntaxIsReportedAtTheSlip(t *testing.T) {
 				}
 				if d.End.compare(d.Pos) <= 0 {
 					t.Errorf("it ends at %v, before it begins", d.End)
+				}
+				if src := NewSource("f.yaml", []byte(strings.ReplaceAll(c.text, "\n", end))); src.Pos(src.Offset(d.End)) != d.End {
+					t.Errorf("it ends at %v, outside of the file", d.End)
 				}
 			})
 		}
