@@ -49,6 +49,13 @@ func (s *Source) CommentBehind(p Pos) (from, to int, ok bool) {
 	return from, lineEnd(s.Text, from), true
 }
 
+// CommentTaken is the error that YAML takes for a comment, by its offsets in the
+// file, what belongs to an expression.
+func (s *Source) CommentTaken(rule string, from, to int) Diagnostic {
+	return Diagnostic{File: s.File, Pos: s.Pos(from), End: s.Pos(to), Severity: Error, Rule: rule,
+		Message: `YAML takes " #" and what follows for a comment, in the middle of an expression`, Hint: "put the whole text into quotes"}
+}
+
 // foldsInBlock goes over the value as inBlock does.
 func foldsInBlock(text []byte, at, column int) (folds []int) {
 	b := readBlock(text, at, column)

@@ -78,3 +78,17 @@ func TestCommentBehind(t *testing.T) {
 		}
 	}
 }
+
+func TestAnExpressionThatACommentCutsOffIsToldAsSuch(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"in a script", as("run: echo ${{ count(x, # != 1) }}"), "3:28-38 bad-expression: put the whole text into quotes"},
+		{"in a variable", inTask("env: {A: b}") + "env:\n  A: ${{ any(x, # > 1) }} y\n", "6:17-28 bad-expression: YAML takes"},
+		{"a comment without the end of it", as("run: echo ${{ a # b"), `3:15-18 bad-expression: has no "}}"`},
+		{"in quotes", as("run: \"echo ${{ a\" # }}"), `3:16-19 bad-expression: has no "}}"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, ds := Parse("f.yaml", []byte(c.text))
+			compare(t, ds, []string{c.want})
+		})
+	}
+}

@@ -174,11 +174,28 @@ func (v val) strAs(expected string) Value[string] {
 		return Value[string]{}
 	}
 	if strings.Contains(s.V, "${{") {
-		if _, at := Expressions(s.V); at >= 0 {
+		if _, at := Expressions(s.V); at >= 0 && v.p.cutByComment(s) {
+			return Value[string]{}
+		} else if at >= 0 {
 			v.p.inScalar("bad-expression", s.Pos, at, 3, `"${{" has no "}}"`, "close the expression")
 		}
 	}
 	return s
+}
+
+// cutByComment reports an expression whose end YAML took for a comment.
+func (p *parser) cutByComment(s Value[string]) bool {
+	from, to, ok := p.src.CommentBehind(s.Pos)
+	if !ok {
+		return false
+	}
+	if _, at := Expressions(s.V + " " + string(p.src.Text[from:to])); at >= 0 {
+		return false
+	}
+	if d := p.src.CommentTaken("bad-expression", from, to); p.isNew(mistake{rule: d.Rule, at: d.Pos}) {
+		p.ds = append(p.ds, d)
+	}
+	return true
 }
 
 // inScalar reports an error at an offset of a scalar's value, once.

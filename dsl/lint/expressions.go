@@ -70,8 +70,20 @@ func (p *pass) bare(v dsl.Value[string], want expression.Want, scope func() *exp
 	if !v.Set() || p.faults > p.mostFaults() {
 		return
 	}
-	p.faulty(v, expression.Check(v.V, want, scope()))
+	faults := expression.Check(v.V, want, scope())
+	if slices.ContainsFunc(faults, unreadable) {
+		from, to, ok := p.Source.CommentBehind(v.Pos)
+		if ok && !slices.ContainsFunc(expression.Check(v.V+" "+string(p.Source.Text[from:to]), want, scope()), unreadable) {
+			p.found = append(p.found, finding{Diagnostic: p.Source.CommentTaken("bad-expression", from, to), code: codeOf(v.V)})
+			return
+		}
+	}
+	p.faulty(v, faults)
 }
+
+// unreadable tells whether a fault is one of the expression itself, not of a
+// name in it.
+func unreadable(e *expression.Error) bool { return e.Kind == expression.Bad }
 
 // workflowExpressions checks the expressions outside of tasks. What is read
 // when a run starts can use its parameters, but no task.

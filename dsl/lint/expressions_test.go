@@ -48,6 +48,24 @@ tasks:
 			"11:32 unknown-reference", "11:65 unknown-reference",
 			"12:32 not-upstream",
 		}},
+		{"ones that YAML cuts off at what it takes for a comment", `
+params: {l: "[1]"}
+tasks:
+  a: {run: "true"}
+  b:
+    run: "true"
+    depends_on: a
+    when: count(json(params.l), # != 1) > 1
+  c:
+    run: "true"
+    depends_on: a
+    when: count(json(params.l), # note
+  d: {run: "true", env: {A: "${{ env.B }}"}}
+  e:
+    run: echo ${{ count(json(params.l), # != 1) }}
+env:
+  B: ${{ count(json(params.l), # != 1) }}
+`, []string{"8:33 bad-expression", "12:32 bad-expression", "15:41 bad-expression", "17:32 bad-expression"}},
 		{"places of a script where no value can stand", `
 params: {n: 1}
 tasks:

@@ -211,6 +211,22 @@ func TestMissingFileSuggests(t *testing.T) {
 	}
 }
 
+func TestADayWrittenOtherwiseIsToldAsADay(t *testing.T) {
+	for _, c := range []struct{ entry, want string }{
+		{"2026/01/01", "write 2026-01-01 if it is a day"},
+		{"2026/1/1", "write 2026-01-01 if it is a day"},
+		{"2026.12.31", "write 2026-12-31 if it is a day"},
+		{"20261231", "write 2026-12-31 if it is a day"},
+		{"2026/13/01", "relative paths start at /srv/workflows"},
+		{"days.txt", "relative paths start at /srv/workflows"},
+	} {
+		ds := diagnose("timezone: UTC\ncron: \"@daily\"\nexcept: [\""+c.entry+"\"]\ntasks:\n  a: {run: \"true\"}\n", Options{Root: diskOf("a", "")})
+		if len(ds) != 1 || ds[0].Rule != "missing-file" || ds[0].Hint != c.want {
+			t.Errorf("%s: want the hint %q, got\n%s", c.entry, c.want, places(ds))
+		}
+	}
+}
+
 func TestWithoutAFileSystemNothingIsMissing(t *testing.T) {
 	text := "env_file: none\ntasks:\n  a: {run: ./none.sh}\n"
 	if got := check(text, Options{}); len(got) > 0 {
