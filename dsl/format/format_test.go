@@ -309,3 +309,23 @@ func TestLayout(t *testing.T) {
 		}
 	}
 }
+
+func TestNoCommentForTheFileMovesAcrossItsFirstKey(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"one that was below it", "tasks: {t: {run: x}}\n# ax-ignore-file: no-timeout\nname: a\n", "tasks: {t: {run: x}}\n# ax-ignore-file: no-timeout\nname: a\n"},
+		{"one below it, behind words", "tasks: {t: {run: x}}\n# note # ax-ignore-file: no-timeout\nname: a\n", "tasks: {t: {run: x}}\n# note # ax-ignore-file: no-timeout\nname: a\n"},
+		{"one below it, where another key can be first", "tasks: {t: {run: x}}\n# ax-ignore-file: no-timeout\nname: a\ntimezone: UTC\n",
+			"timezone: UTC\n# ax-ignore-file: no-timeout\nname: a\ntasks: {t: {run: x}}\n"},
+		{"one above it, behind a comment for the key", "# ax-ignore: no-timeout\n# ax-ignore-file: no-timezone\ntasks: {t: {run: x}}\nname: a\n",
+			"# ax-ignore: no-timeout\n# ax-ignore-file: no-timezone\ntasks: {t: {run: x}}\nname: a\n"},
+		{"an ordinary one goes with its key", "tasks: {t: {run: x}}\n# what it is\nname: a\n", "# what it is\nname: a\ntasks: {t: {run: x}}\n"},
+	} {
+		out, ok := check(t, []byte(c.text))
+		if !ok || tight(out) != c.want {
+			t.Errorf("%s: got\n%s", c.name, out)
+		}
+	}
+}
+
+// tight gives a text without its blank lines.
+func tight(text []byte) string { return strings.ReplaceAll(string(text), "\n\n", "\n") }

@@ -77,6 +77,7 @@ func (g *group) sort(frozen map[*yaml.Node]bool, still bool) {
 		best := -1
 		for i, e := range left {
 			free := !slices.ContainsFunc(left[:i], func(before *entry) bool { return stays(before, e) })
+			free = free && (len(sorted) > 0 || g.mayBeFirst(i))
 			if free && (best < 0 || ranks[e] < ranks[left[best]]) {
 				best = i
 			}
@@ -117,6 +118,17 @@ func (g *group) ranks() (map[*entry]int, bool) {
 		ranks[e] = rank
 	}
 	return ranks, true
+}
+
+// mayBeFirst tells whether an entry may become the first of its group. Comments
+// for the file as a whole mean something above its first key only: none that
+// stood below may come there, and none that stood there may leave.
+func (g *group) mayBeFirst(i int) bool {
+	if i == 0 || !g.root {
+		return true
+	}
+	about := func(n note) bool { return forFile(n.text) }
+	return !slices.ContainsFunc(g.entries[0].lead, about) && !slices.ContainsFunc(g.entries[i].lead, about)
 }
 
 // stays tells whether an entry must stay before one that comes after it.
@@ -194,5 +206,5 @@ func (g *group) setHead() {
 // forFile tells whether a comment speaks to a program about the whole file.
 func forFile(comment string) bool {
 	text := strings.TrimLeft(comment, "# \t")
-	return strings.HasPrefix(comment, "#!") || strings.HasPrefix(text, "yaml-language-server:") || strings.HasPrefix(text, "ax-ignore-file:")
+	return strings.HasPrefix(comment, "#!") || strings.HasPrefix(text, "yaml-language-server:") || strings.Contains(text, "ax-ignore-file:")
 }

@@ -23,6 +23,7 @@ type group struct {
 	head    []note   // comments above the first entry that are about all of them
 	entries []*entry
 	tail    []note // comments below the last entry
+	root    bool   // it is the whole of a file
 }
 
 // entry is a key with its value, or an item of a list.
@@ -80,7 +81,7 @@ func (r *reader) document(root *yaml.Node) (*document, bool) {
 	d.after = tidyLines(r.text[stop:])
 	notes, ok := r.notes(next, stop)
 	g.below(notes)
-	d.root = g
+	d.root, g.root = g, true
 	return d, ok
 }
 
