@@ -124,7 +124,12 @@ func (env *environment) share(wf *dsl.Workflow) error {
 		if err != nil {
 			return fmt.Errorf("env_file: %w", err)
 		}
-		vars, err := readEnvFile(env.path(name))
+		file := env.path(name)
+		var vars []string
+		text, err := os.ReadFile(file)
+		if err == nil {
+			vars, err = dsl.EnvFile(file, text)
+		}
 		if err != nil {
 			return fmt.Errorf("%s:%d:%d: env_file: %w", wf.Source.File, path.Pos.Line, path.Pos.Col, err)
 		}

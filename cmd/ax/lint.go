@@ -80,7 +80,7 @@ func (g *globals) lint(paths []string, o lintOptions) error {
 		fmt.Fprintf(g.stderr, "ax: %s: there are no workflow files (*.yaml, *.yml) in this folder\n", folder)
 	}
 	files := in.read(g.stdin)
-	ds := lint.Check(files, lint.Options{Now: time.Now(), Root: os.DirFS("/"), Others: in.others})
+	ds := lint.Check(files, lint.Options{Now: time.Now(), Root: os.DirFS("/"), Others: in.others, NoFunctions: true})
 	if err := g.printDiagnostics(ds, files, o); err != nil {
 		return err
 	}

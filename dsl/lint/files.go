@@ -55,6 +55,7 @@ func (p *pass) nearFile(dir, name, full string) string {
 func (p *pass) workflowFiles() {
 	for _, f := range p.wf.EnvFile {
 		p.needFile("env_file", f)
+		p.envFile(f)
 	}
 	for _, s := range p.wf.Secrets {
 		p.needFile("secret "+s.Name.V, s.File)
@@ -84,8 +85,24 @@ func dayHint(text string) string {
 	return ""
 }
 
+// envFile reports a file of variables that is there and that a run would refuse.
+func (p *pass) envFile(name dsl.Value[string]) {
+	full, ok := p.absolute(name.V)
+	if !ok || !name.Set() || strings.Contains(name.V, "${{") {
+		return
+	}
+	text, ok := p.disk.read(full)
+	if !ok {
+		return
+	}
+	if _, err := dsl.EnvFile(name.V, text); err != nil {
+		p.report("missing-file", name.Pos, `a line is NAME=value, a comment that begins with "#", or empty`, "env_file: %s", err)
+	}
+}
+
 // taskFiles looks for the files that a task's keys name.
 func (p *pass) taskFiles(t *dsl.Task) {
+	p.call(t)
 	if !p.whole || p.disk.root == nil || t.RunsOn.Set() { // another machine may have other files
 		return
 	}
@@ -111,6 +128,14 @@ func (p *pass) taskFiles(t *dsl.Task) {
 				p.report("missing-file", t.Command[n.word].Pos, hint, "%s", message)
 			})
 		}
+	}
+}
+
+// call reports a function of Go where it is known that there are none.
+func (p *pass) call(t *dsl.Task) {
+	if p.o.NoFunctions && t.Call.Set() {
+		p.report("missing-file", t.Call.Pos, "call is for programs that embed the engine and register functions: use run or command",
+			"call: ax itself has no function %q, and refuses to run it", t.Call.V)
 	}
 }
 

@@ -239,3 +239,27 @@ func TestWithoutAFileSystemNothingIsMissing(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEnvFileThatARunWouldRefuse(t *testing.T) {
+	root := diskOf("good.env", "# where\nexport A=b\n\nC='d e' # so\n", "bad.env", "A=b\nB: c\n", "open.env", "A=\"b\n")
+	tasks := "tasks: {t: {run: \"true\"}}\n"
+	runCases(t, Options{Root: root}, []ruleCase{
+		{"lines that are read", "env_file: good.env\n" + tasks, nil},
+		{"a line that is none", "env_file: [good.env, bad.env]\n" + tasks, []string{"1:22 missing-file"}},
+		{"a quote that is not closed", "env_file: open.env\n" + tasks, []string{"1:11 missing-file"}},
+		{"a path that is not written out", "params: {e: bad}\nenv_file: \"${{ params.e }}.env\"\n" + tasks, nil},
+	})
+	ds := diagnose("timeout: 1h\nenv_file: bad.env\n"+tasks, Options{Root: root})
+	if len(ds) != 1 || !strings.Contains(ds[0].Message, "bad.env:2: this line is no NAME=value") || strings.Contains(ds[0].Message, "B: c") {
+		t.Errorf("the line is to be named, and not shown: got\n%s", places(ds))
+	}
+}
+
+func TestACallIsReportedOnlyWhereThereAreNoFunctions(t *testing.T) {
+	text := "tasks: {t: {call: load}}\n"
+	runCases(t, Options{}, []ruleCase{{"an engine that may have some", text, nil}})
+	runCases(t, Options{NoFunctions: true}, []ruleCase{
+		{"ax itself", text, []string{"1:19 missing-file"}},
+		{"said to be meant", "# ax-ignore-file: missing-file ours has it\n" + text, nil},
+	})
+}

@@ -70,6 +70,9 @@ type Options struct {
 	// a name of a workflow is not found among these. Nothing is reported about
 	// the others, and they may be incomplete. Nil if there are none.
 	Others func(folder string) []*File
+	// NoFunctions says that no functions of Go are registered with the engine
+	// that is to run the files, as in ax itself: then `call` is reported.
+	NoFunctions bool
 }
 
 // Check gives everything that is wrong with some files, in order of file and

@@ -1,25 +1,23 @@
-package runtime
+package dsl
 
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 )
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envFileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// readEnvFile reads a dotenv file: lines NAME=value, `export` allowed before
-// them, # comments, values bare, in single quotes (as they are) or in double
-// quotes (with \n, \t, \", \\ and \$). Nothing is expanded.
-func readEnvFile(path string) ([]string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+// EnvFile reads the text of a dotenv file into NAME=value: lines NAME=value,
+// `export` allowed before them, # comments, values bare, in single quotes (as
+// they are) or in double quotes (with \n, \t, \", \\ and \$). Nothing is
+// expanded. Errors begin with the path and where possible the line; they do not
+// quote it, since it may be a secret's.
+func EnvFile(path string, text []byte) ([]string, error) {
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil, fmt.Errorf("%s is not UTF-8 text", path)
 	}
@@ -33,8 +31,8 @@ func readEnvFile(path string) ([]string, error) {
 		}
 		name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 		name = strings.TrimSpace(name)
-		if !ok || !envName.MatchString(name) {
-			return nil, fmt.Errorf("%s:%d: expected NAME=value, got %q", path, n, line)
+		if !ok || !envFileName.MatchString(name) {
+			return nil, fmt.Errorf("%s:%d: this line is no NAME=value", path, n)
 		}
 		value, err := envValue(strings.TrimSpace(value))
 		if err != nil {
@@ -56,7 +54,7 @@ func envValue(text string) (string, error) {
 		switch c := text[i]; {
 		case c == quote:
 			if rest := strings.TrimSpace(text[i+1:]); rest != "" && rest[0] != '#' {
-				return "", fmt.Errorf("text after the closing quote: %q", rest)
+				return "", errors.New("there is text after the closing quote")
 			}
 			return value.String(), nil
 		case c == '\\' && quote == '"' && i+1 < len(text):
