@@ -18,10 +18,12 @@ import (
 //
 // Several rules are separated by commas. A comment at the line of a key holds
 // for all of the key's value, and so for a whole task at the line of its id. In
-// a script a comment of the script does as well, for one line of it.
+// a script a comment of the script does as well, for one line of it, or at the end
+// of a command over several lines for all of them.
 type ignore struct {
 	rule     string
 	at       dsl.Pos // of the rule's name in the comment
+	from     int32   // where the command begins at whose end it stands, 0 for no such command
 	line     int32   // 0 for the whole file, -1 for none
 	inScript bool
 	effect   *effect // shared by those that say the same
@@ -83,9 +85,13 @@ func effectsOf(ignores []ignore) map[reach]*effect {
 		r := reach{n.rule, n.line, n.inScript}
 		if n.effect = effects[r]; n.effect == nil {
 			n.effect = &effect{}
-			if CanIgnore(n.rule) {
-				effects[r] = n.effect
-			}
+		}
+		if !CanIgnore(n.rule) {
+			continue
+		}
+		effects[r] = n.effect
+		for ; n.from > 0 && r.line >= n.from; r.line-- {
+			effects[r] = n.effect
 		}
 	}
 	return effects
@@ -207,6 +213,8 @@ type ignoreReader struct {
 	at      int   // where the present line begins, behind a byte-order mark
 	number  int32 // of the present line
 	head    bool  // nothing but comments so far
+	begun   int32 // where the command of the present line begins
+	goesOn  bool  // the line above ends with a backslash
 	waiting []int // ignores that stand alone and wait for the line that they mean
 
 	list []ignore
@@ -214,6 +222,11 @@ type ignoreReader struct {
 }
 
 func (r *ignoreReader) line(text string) {
+	if !r.goesOn {
+		r.begun = r.number
+	}
+	comment := strings.HasPrefix(strings.TrimLeft(text, " \t"), "#") || strings.Contains(text, " #")
+	r.goesOn = escaped(text) && !comment
 	content := strings.TrimLeft(text, " \t")
 	alone := content == "" || content[0] == '#' || r.head && (content[0] == '%' || content == "---")
 	if !alone {
@@ -307,6 +320,9 @@ func (r *ignoreReader) comment(offset int, rest string, alone, inScript bool) {
 		}
 		rule, last := strings.CutSuffix(word, ":")
 		n := ignore{rule: rule, at: r.src.Pos(at + blanks), line: r.number, inScript: inScript}
+		if inScript && !alone {
+			n.from = r.begun
+		}
 		if inFile {
 			n.line = 0
 		} else if alone {

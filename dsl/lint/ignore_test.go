@@ -41,6 +41,23 @@ tasks:
       get | sort # ax-ignore: unseen-failure
       get | sort
 `, []string{"8:7 unseen-failure"}},
+		{"at the end of a command over several lines: for all of it", `
+tasks:
+  t:
+    run: |
+      get | sort
+      get http://h \
+        | uniq \
+        | sort # ax-ignore: unseen-failure
+      get | sort
+`, []string{"5:7 unseen-failure", "9:7 unseen-failure"}},
+		{"a comment that ends with a backslash ends its command", `
+tasks:
+  t:
+    run: |
+      get | sort # so \
+      true # ax-ignore: unseen-failure
+`, []string{"5:7 unseen-failure", "6:25 unused-ignore"}},
 		{"at the line of a task: for all of it, its script included", `
 tasks:
   t: # ax-ignore: unseen-failure an empty list is fine
