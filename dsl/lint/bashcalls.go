@@ -48,6 +48,7 @@ var bashOptions = []bashOption{
 	{"trap", regexp.MustCompile(`^SIG[A-Z]`), "a signal with SIG before its name", "", "its name alone, such as TERM"},
 	{"trap", regexp.MustCompile(`^(ERR|DEBUG|RETURN)$`), "a trap on ERR, DEBUG or RETURN", "", "a trap on EXIT"},
 	{"kill", regexp.MustCompile(`^-SIG[A-Z]`), "a signal with SIG before its name", "", "its name alone, such as TERM"},
+	{"exit", regexp.MustCompile(`^-\d+$`), "a status below 0", "refuses it, and ends with 2", "a number from 0 to 255"},
 	{"set", regexp.MustCompile(`^pipefail$`), "`pipefail`", "of Debian and Ubuntu ends the script at it", ""},
 }
 

@@ -101,7 +101,14 @@ func (f *bashFinder) declared(n syntax.Node) bool {
 		}
 	case *syntax.WordIter:
 		f.names[n.Name.Value] = true
+	case *syntax.ParamExp:
+		if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+			f.names[n.Param.Value] = true
+		}
 	case *syntax.CallExpr:
+		if len(n.Args) > 1 && (n.Args[0].Lit() == "." || n.Args[0].Lit() == "eval") { // where they may be set
+			f.names["HOSTNAME"], f.names["EUID"] = true, true
+		}
 		if len(n.Args) > 1 && slices.Contains([]string{"read", "alias", "unset"}, n.Args[0].Lit()) {
 			for _, w := range n.Args[1:] {
 				name, _, _ := strings.Cut(w.Lit(), "=")
@@ -280,13 +287,15 @@ func (f *bashFinder) expansion(n *syntax.ParamExp) {
 			does = ""
 		}
 		f.found = append(f.found, bashism{n.Pos(), n.End(), "$" + n.Param.Value, "", does})
+	case n.Exp == nil && n.Param != nil && n.Param.Value == "HOSTNAME" && !f.names["HOSTNAME"] && !f.defined("HOSTNAME"):
+		f.other(n, "$HOSTNAME", "has it only where the environment of ax does", "$(hostname)")
 	}
 	if what != "" {
 		f.add(n, n.End(), what, instead)
 	}
 }
 
-var bashVariables = strings.Fields("RANDOM SRANDOM SECONDS BASHPID PIPESTATUS FUNCNAME BASH_SOURCE EPOCHSECONDS EPOCHREALTIME")
+var bashVariables = strings.Fields("RANDOM SRANDOM SECONDS BASHPID PIPESTATUS FUNCNAME BASH_SOURCE EPOCHSECONDS EPOCHREALTIME EUID")
 
 var (
 	numbers      = regexp.MustCompile(`\{(-?\d+\.\.-?\d+|[A-Za-z]\.\.[A-Za-z])(\.\.-?\d+)?\}`)

@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,9 @@ func (p *pass) script(t *dsl.Task) {
 	}
 	p.altered(t, s)
 	p.optionForCommand(t, s)
-	if lang, _ := dialect(t.Shell); lang == syntax.LangPOSIX {
+	lang, _ := dialect(t.Shell)
+	p.refused(t, s, lang)
+	if lang == syntax.LangPOSIX {
 		p.bashisms(t, s)
 	}
 	p.unseenFailures(t, s)
@@ -101,9 +104,15 @@ func (p *pass) parserMayErr(lang syntax.LangVariant, text string) bool {
 	if !strings.Contains(text, "((") {
 		return false
 	}
-	_, err := p.parser(lang).Parse(strings.NewReader(strings.ReplaceAll(text, "((", "( (")), "")
+	apart := strings.ReplaceAll(text, "((", "( (")
+	apart = surelyArithmetic.ReplaceAllString(apart, "$$(($1))")
+	_, err := p.parser(lang).Parse(strings.NewReader(apart), "")
 	return err == nil
 }
+
+// surelyArithmetic is what has no parentheses of commands, and no variable that
+// may be an operator unless an operator follows that nothing follows.
+var surelyArithmetic = regexp.MustCompile("\\$\\( \\(([^()$`]*|[^()`]*[-+*/%]\\s*)\\)\\)")
 
 // overwritten replaces each expression by a word of the same length, so that
 // places stay what they are.
@@ -124,7 +133,7 @@ func overwritten(text string) string {
 // badSyntax reports the place at which a script could not be read: of one for
 // sh that bash can read, what only bash has.
 func (p *pass) badSyntax(t *dsl.Task, lang syntax.LangVariant, s *script, err error) {
-	if p.joinedBadly(t, lang, s) {
+	if p.joinedBadly(t, lang, s) || p.dollarMissing(t, err) {
 		return
 	}
 	if lang == syntax.LangPOSIX {
@@ -143,13 +152,16 @@ func (p *pass) badSyntax(t *dsl.Task, lang syntax.LangVariant, s *script, err er
 		p.within("shell-syntax", t.Run, int(dialect.Pos.Offset()), 1, `set "shell: bash", or write it another way`,
 			"the script uses %s, which bash has and sh does not", dialect.Feature)
 	case errors.As(err, &fault):
-		message, hint := explained(fault.Text)
+		message, hint := explained(fault.Text, s.text, int(fault.Pos.Offset()))
 		if h := otherInterpreter(t.Run.V); h != "" {
 			hint = h
 		}
 		from, width := int(fault.Pos.Offset()), 1
 		if quote, ok := strings.CutPrefix(fault.Text, "reached EOF without closing quote `"); ok {
 			from, width = openQuote(overwritten(t.Run.V), quote[0], from)
+		}
+		if open := strings.LastIndex(s.text[:min(from+len("${"), len(s.text))], "${"); open >= 0 && strings.HasSuffix(message, "` is not closed") {
+			from, width = open, len(message)-len("`` is not closed")
 		}
 		p.within("shell-syntax", t.Run, from, width, hint, "the script cannot be read: %s", message)
 	}
@@ -206,10 +218,57 @@ func openQuote(text string, quote byte, last int) (from, width int) {
 	return from, width
 }
 
-// explained puts the words of the shell parser into better ones where it has
-// odd ones.
-func explained(text string) (message, hint string) {
+// shortExpression is an expression with a brace too few on each side.
+var shortExpression = regexp.MustCompile(`\$\{\s*((?:params|run|env|secrets|tasks)\.[\w.-]+|item)\s*\}`)
+
+// dollarMissing reports an expression in a script that lacks braces, where that
+// may be why it could not be read.
+func (p *pass) dollarMissing(t *dsl.Task, err error) bool {
+	at := len(t.Run.V)
+	var dialect syntax.LangError
+	var fault syntax.ParseError
+	if errors.As(err, &dialect) {
+		at = int(dialect.Pos.Offset())
+	} else if errors.As(err, &fault) {
+		at = int(fault.Pos.Offset())
+	}
+	m := shortExpression.FindStringSubmatchIndex(t.Run.V)
+	if m == nil || m[0] > at || m[2] == m[0]+len("${") && t.Run.V[m[2]:m[3]] == "item" {
+		return false
+	}
+	p.within("shell-syntax", t.Run, m[0], m[1]-m[0], "an expression has two braces: ${{ "+t.Run.V[m[2]:m[3]]+" }}",
+		"the script cannot be read: `%s` is no variable of the shell", t.Run.V[m[0]:m[1]])
+	return true
+}
+
+// A variable whose brace is not closed, behind a fault and before one.
+var unclosed = regexp.MustCompile(`^\$\{\w+`)
+var openBrace = regexp.MustCompile(`\$\{\w+$`)
+
+// loopHead is the beginning of a loop, up to what follows its name and its words.
+var loopHead = regexp.MustCompile(`^for\s+\S+(?:\s+in\b[^;\n]*)?`)
+
+// explained puts the words of the shell parser about an offset of a script into
+// better ones where it has odd ones.
+func explained(text, script string, at int) (message, hint string) {
+	open := openBrace.FindString(script[:min(at, len(script))])
+	if strings.HasPrefix(text, "reached EOF without matching `${`") {
+		open = unclosed.FindString(script[min(at, len(script)):])
+	}
 	switch {
+	case open != "":
+		return "`" + open + "` is not closed", "write " + open + "}"
+	case strings.HasPrefix(text, "not a valid test operator: `]`"):
+		return "one bracket does not close `[[`", "close it by ]], or begin it with ["
+	case strings.HasPrefix(text, "`for foo"):
+		_, rest, _ := strings.Cut(text[1:], "`")
+		head := strings.TrimSpace(loopHead.FindString(script[min(at, len(script)):]))
+		if head == "for in" {
+			return "`for` must be followed by a name", "write for NAME in WORDS; do … done"
+		}
+		return "`" + head + "`" + rest, ""
+	case strings.HasPrefix(text, "`for` must be followed by a literal"):
+		return "`for` must be followed by a name", "write for NAME in WORDS; do … done, with no $ before the name"
 	case strings.Contains(text, "`foo(`"):
 		return "unexpected `(`", "put it into quotes if it is text"
 	case strings.HasPrefix(text, "unclosed here-document"):

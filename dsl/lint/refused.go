@@ -1,0 +1,155 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// refused reports commands that the shell itself has and that surely fail, the
+// first of a script.
+func (p *pass) refused(t *dsl.Task, s *script, lang syntax.LangVariant) {
+	f := &refusals{bash: lang == syntax.LangBash, own: map[string]bool{}}
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		if d, ok := n.(*syntax.FuncDecl); ok {
+			f.own[d.Name.Value] = true
+			f.functions = append(f.functions, d)
+		}
+		return true
+	})
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 && !f.own[n.Args[0].Lit()] {
+				f.call(n)
+			}
+		case *syntax.DeclClause: // as bash is read
+			if n.Variant.Value == "local" {
+				f.local(n.Variant)
+			}
+		}
+		return f.at == nil
+	})
+	if f.at != nil {
+		from, to := int(f.at.Pos().Offset()), int(f.at.End().Offset())
+		p.within("shell-syntax", t.Run, from, to-from, f.hint, "%s", f.message)
+	}
+}
+
+// refusals looks for the first command that the shell refuses.
+type refusals struct {
+	bash      bool
+	own       map[string]bool // names of the script's functions
+	functions []*syntax.FuncDecl
+
+	at            syntax.Node
+	message, hint string
+}
+
+func (f *refusals) say(at syntax.Node, hint, format string, args ...any) {
+	f.at, f.hint, f.message = at, hint, fmt.Sprintf(format, args...)
+}
+
+func (f *refusals) call(c *syntax.CallExpr) {
+	switch c.Args[0].Lit() {
+	case "exit":
+		f.exit(c.Args[1:])
+	case "set":
+		f.set(c.Args[1:])
+	case "trap":
+		f.trap(c.Args[1:])
+	case "local":
+		f.local(c.Args[0])
+	}
+}
+
+// exit finds what is no number. What is overwritten may be one.
+func (f *refusals) exit(args []*syntax.Word) {
+	if len(args) == 0 {
+		return
+	}
+	text, ok := literal(args[0])
+	if ok && text != "" && !strings.Contains(text, "_____") && !statusNumber.MatchString(text) {
+		f.say(args[0], "a status is a number from 0 to 255", "%q is no status to exit with", text)
+	}
+}
+
+var statusNumber = regexp.MustCompile(`^[-+]?\d+$`)
+
+// The options that `set -o` knows, of dash with pipefail, which newer ones have,
+// and what bash has besides.
+var (
+	setNames     = strings.Fields("allexport debug emacs errexit ignoreeof interactive monitor noclobber noexec noglob nolog notify nounset pipefail privileged stdin verbose vi xtrace")
+	setNamesBash = strings.Fields("braceexpand errtrace functrace hashall histexpand history interactive-comments keyword onecmd physical posix")
+)
+
+var setName = regexp.MustCompile(`^[-+][a-zA-Z]*o$`)
+
+// set finds options that are none.
+func (f *refusals) set(args []*syntax.Word) {
+	names := setNames
+	if f.bash {
+		names = slices.Concat(setNames, setNamesBash)
+	}
+	for i := 0; i+1 < len(args); i++ {
+		text, ok := literal(args[i])
+		if !ok || !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "+") || text == "--" {
+			return
+		}
+		if !setName.MatchString(text) {
+			continue
+		}
+		i++
+		if name, ok := literal(args[i]); ok && optionName.MatchString(name) && !slices.Contains(names, name) && !slices.Contains(setNamesBash, name) {
+			hint := ""
+			if near := dsl.Nearest(name, names); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			f.say(args[i], hint, "set has no option %q", name)
+			return
+		}
+	}
+}
+
+var optionName = regexp.MustCompile(`^[a-z][a-z-]*$`)
+
+// signals are what a trap can be on; SIG before them, which bash knows, and
+// what only bash has are looked for elsewhere.
+var signals = strings.Fields("EXIT HUP INT QUIT ILL TRAP ABRT IOT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO POLL PWR SYS EMT INFO LOST UNUSED ERR DEBUG RETURN")
+
+var signalName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+
+// trap finds signals that there are not.
+func (f *refusals) trap(args []*syntax.Word) {
+	if len(args) < 2 || strings.HasPrefix(args[0].Lit(), "-") && args[0].Lit() != "-" {
+		return
+	}
+	for _, w := range args[1:] {
+		text, ok := literal(w)
+		name := strings.TrimPrefix(strings.ToUpper(text), "SIG")
+		if !ok || !signalName.MatchString(text) || strings.HasPrefix(name, "RT") || slices.Contains(signals, name) {
+			continue
+		}
+		hint := "the signals are EXIT, HUP, INT, TERM and others"
+		if near := dsl.Nearest(name, signals); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		f.say(w, hint, "there is no signal %q to trap", text)
+		return
+	}
+}
+
+// local finds it outside of all functions.
+func (f *refusals) local(at syntax.Node) {
+	inside := func(d *syntax.FuncDecl) bool {
+		return d.Pos().Offset() <= at.Pos().Offset() && at.Pos().Offset() < d.End().Offset()
+	}
+	if !slices.ContainsFunc(f.functions, inside) {
+		f.say(at, "leave it out: a plain assignment", "`local` stands in no function")
+	}
+}
