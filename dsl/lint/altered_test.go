@@ -96,3 +96,26 @@ func TestALineThatBeginsWithAnOption(t *testing.T) {
 		}
 	}
 }
+
+func TestLinesOfPythonThatAreJoined(t *testing.T) {
+	python := "    shell: python3\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"two statements", folded("import sys\nprint(sys.path)\nprint(1)") + python, "altered-script print(sys.path)"},
+		{"without a mark", asRun("x = 1\n      print(x)") + python, "altered-script print(x)"},
+		{"in double quotes", asRun("\"x = 1\n      print(x)\"") + python, "altered-script print(x)"},
+		{"another python", folded("x = 1\nprint(x)") + "    shell: [/usr/bin/python3.12, -u]\n", "altered-script print(x)"},
+		{"a comment that reaches on", folded("x = 1; # one\nprint(x)") + python, "altered-script print(x)"},
+		{"a call over several lines", folded("print(\n'a',\n'b')") + python, ""},
+		{"a text over several lines", folded("print(\"\"\"a\nb\"\"\")") + python, ""},
+		{"statements with semicolons", folded("import sys;\nprint(sys.path)") + python, ""},
+		{"a condition", folded("x = 1 if a\nelse 2") + python, ""},
+		{"a block on its line", folded("for x in y:\nprint(x)") + python, ""},
+		{"lines with one between them", folded("x = 1\n\nprint(x)") + python, ""},
+		{"a literal block", asRun("|\n      x = 1 # one\n      print(x)") + python, ""},
+		{"another language", folded("x = 1\nputs x") + "    shell: ruby\n", ""},
+	} {
+		if got := marked(t, c.text); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -128,6 +129,7 @@ func (p *pass) taskExpressions(i int) {
 		p.texts(t.Foreach.Items, outside)
 	}
 	p.runExpressions(t, scope)
+	p.bareBraces(t, scope)
 	p.texts(t.Command, scope)
 	for _, v := range t.Env {
 		p.text(v.Value, scope)
@@ -185,6 +187,24 @@ func (p *pass) runExpressions(t *dsl.Task, scope func() *expression.Scope) {
 	p.faulty(t.Run, slices.DeleteFunc(faults, func(e *expression.Error) bool {
 		return e.Kind == expression.ShellSyntax && p.unreadable
 	}))
+}
+
+// bareExpression is what would be an expression if a dollar sign stood before it.
+var bareExpression = regexp.MustCompile(`(?:^|[^${])(\{\{\s*(?:(?:params|run|secrets|tasks)\.[\w.-]+|item)\s*\}\})`)
+
+// bareBraces reports the first expression in a script that lacks its dollar sign,
+// if what it names is there.
+func (p *pass) bareBraces(t *dsl.Task, scope func() *expression.Scope) {
+	if !strings.Contains(t.Run.V, "{{") || t.Unread("run") {
+		return
+	}
+	if m := bareExpression.FindStringSubmatchIndex(t.Run.V); m != nil {
+		bare := t.Run.V[m[2]:m[3]]
+		if _, faults := expression.CompileTemplate("$"+bare, scope()); len(faults) == 0 {
+			p.within("altered-script", t.Run, m[2], m[3]-m[2], "write $"+bare, "%q has no dollar sign before it: the script gets it as it stands", bare)
+			p.found[len(p.found)-1].code = strings.Trim(bare, "{} ")
+		}
+	}
 }
 
 // lazily gives the scope of a task, made when it is asked for.

@@ -180,3 +180,19 @@ func TestManyFaultsEndTheSearch(t *testing.T) {
 		t.Errorf("%d diagnostics", len(got))
 	}
 }
+
+func TestAnExpressionWithoutItsDollarSign(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{"echo {{ params.n }}", "altered-script {{ params.n }}"},
+		{"echo \"{{params.n}}\" {{ params.n }}", "altered-script {{params.n}}"},
+		{"echo ${{ params.n }}", ""},
+		{"echo {{ params.other }} {{ .params.n }} {{ item }}", ""},
+		{"echo {{{ params.n }}}", ""},
+		{"echo {{ .Names }}", ""},
+	} {
+		text := "params: {n: 1}\nenv: {N: '${{ params.n }}'}\n" + inScript(c.script)
+		if got := marked(t, text); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.script, got, c.want)
+		}
+	}
+}

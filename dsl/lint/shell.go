@@ -44,6 +44,7 @@ func (p *pass) script(t *dsl.Task) {
 		return
 	}
 	p.cutOff(t)
+	p.alteredPython(t)
 	s := p.parse(t, true)
 	if s == nil {
 		return
