@@ -133,7 +133,7 @@ func (p *pass) noTimezone() {
 		return
 	}
 	for s, whole := range p.schedules() {
-		if whole && s.Cron.Set() && !s.Timezone.Set() && !p.refused(s.Cron.Pos) && dependsOnZone(p.clockOf(s).expr) {
+		if whole && s.Cron.Set() && !s.Timezone.Set() && !p.mustGo(s.Cron.Pos) && dependsOnZone(p.clockOf(s).expr) {
 			p.report("no-timezone", s.Cron.Pos, `add "timezone: UTC", or the zone of the people who wait for it`,
 				"%q means another moment on every server: the workflow has no timezone", s.Cron.V)
 			return
@@ -141,9 +141,9 @@ func (p *pass) noTimezone() {
 	}
 }
 
-// refused tells whether the schedule at a place has to go: a handler has none,
+// mustGo tells whether the schedule at a place has to go: a handler has none,
 // nor has a task that depends on another.
-func (p *pass) refused(at dsl.Pos) bool {
+func (p *pass) mustGo(at dsl.Pos) bool {
 	return slices.ContainsFunc(p.Diagnostics, func(d dsl.Diagnostic) bool { return d.Pos == at && d.Rule == "bad-value" })
 }
 
