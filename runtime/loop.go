@@ -307,7 +307,7 @@ func (lp *loop) act(l *live, c machine.Command) {
 			a.stop(fmt.Errorf("%s", c.Reason))
 		}
 	case machine.WakeAt:
-		lp.timers.push(timer{c.At, l, c})
+		lp.timers.push(timer{at: c.At, l: l, wake: c})
 	case machine.Evaluate:
 		lp.apply(l, l.evaluate(c.Task, lp.now()))
 	case machine.Expand:

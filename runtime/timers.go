@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ type timer struct {
 	at   time.Time
 	l    *live
 	wake machine.WakeAt
+	seq  int // orders what is due at one instant
 }
 
 // wanted tells whether anything can still come of the timer.
@@ -27,13 +29,17 @@ func (t timer) wanted() bool {
 	return v.Attempts == t.wake.Attempt && !v.State.Final()
 }
 
-// timers is a heap of all that waits for a time, the earliest on top.
+// timers is a heap of all that waits for a time, the earliest on top. What is due
+// at one instant comes in the order in which it was asked for.
 type timers struct {
 	heap  timerHeap
+	seq   int
 	sweep int // size at which those that are no longer wanted are thrown out
 }
 
 func (ts *timers) push(t timer) {
+	ts.seq++
+	t.seq = ts.seq
 	heap.Push(&ts.heap, t)
 	if len(ts.heap) <= ts.sweep {
 		return
@@ -61,10 +67,12 @@ func (ts *timers) pause(now time.Time, longest time.Duration) time.Duration {
 
 type timerHeap []timer
 
-func (h timerHeap) Len() int           { return len(h) }
-func (h timerHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
-func (h timerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *timerHeap) Push(x any)        { *h = append(*h, x.(timer)) }
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	return cmp.Or(h[i].at.Compare(h[j].at), cmp.Compare(h[i].seq, h[j].seq)) < 0
+}
+func (h timerHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *timerHeap) Push(x any)   { *h = append(*h, x.(timer)) }
 func (h *timerHeap) Pop() any {
 	old := *h
 	t := old[len(old)-1]

@@ -78,7 +78,8 @@ func (r *Run) StartableWaits(full func(pool string) bool) (Unit, bool) {
 	return r.ready.best(r.stands, barred(false, full))
 }
 
-// WaitingFor gives the ready units of a pool, in no order.
+// WaitingFor gives the ready units of a pool, whose turn it is first; those that
+// need no slot come after the others.
 func (r *Run) WaitingFor(pool string) []Unit {
 	return append(r.ready.waiting(pool, r.stands), r.ready.waiting(waitsMark+pool, r.stands)...)
 }

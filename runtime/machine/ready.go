@@ -1,6 +1,10 @@
 package machine
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // readyQueue holds the ready units by pool, since a pool that is full must not
 // hide those of others. An entry that has been used or overtaken stays in it
@@ -22,12 +26,11 @@ type readyUnit struct {
 	seq  int
 }
 
-func (a readyUnit) before(b readyUnit) bool {
-	if !a.turn.Equal(b.turn) {
-		return a.turn.Before(b.turn)
-	}
-	return a.seq < b.seq
+func (a readyUnit) compare(b readyUnit) int {
+	return cmp.Or(a.turn.Compare(b.turn), cmp.Compare(a.seq, b.seq))
 }
+
+func (a readyUnit) before(b readyUnit) bool { return a.compare(b) < 0 }
 
 // AgeStep is how long what waits has to wait until it stands as high as a new
 // one of the next priority, so that nothing starves.
@@ -95,18 +98,15 @@ func (q *readyQueue) best(good func(readyUnit) bool, closed func(string) bool) (
 	return first.unit, true
 }
 
-// waiting gives the units of a pool whose entries are still good, in no order.
-// The others are thrown out.
+// waiting gives the units of a pool whose entries are still good, whose turn it
+// is first. The others are thrown out.
 func (q *readyQueue) waiting(pool string, good func(readyUnit) bool) []Unit {
 	p := q.of(pool)
-	all := p.heap
-	p.heap = all[:0] // refilled behind the reading
-	var us []Unit
-	for _, e := range all {
-		if good(e) {
-			us = append(us, e.unit)
-			q.push(e, pool)
-		}
+	p.heap = slices.DeleteFunc(p.heap, func(e readyUnit) bool { return !good(e) })
+	slices.SortFunc(p.heap, readyUnit.compare) // still a heap
+	us := make([]Unit, len(p.heap))
+	for i, e := range p.heap {
+		us[i] = e.unit
 	}
 	return us
 }

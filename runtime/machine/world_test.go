@@ -160,8 +160,15 @@ func (w *world) startable(full map[string]bool) (Unit, bool) {
 		}
 	}
 	for _, pool := range []string{"", "p", "q"} {
-		if got := w.run.WaitingFor(pool); len(got) != waiting[pool] {
+		got := w.run.WaitingFor(pool)
+		if len(got) != waiting[pool] {
 			w.Fatalf("%v wait for pool %q, want %d", got, pool, waiting[pool])
+		}
+		of := func(u Unit) bool { return w.wf.Tasks[u.Task].Kind.Waits() }
+		for i := range max(0, len(got)-1) {
+			if of(got[i]) == of(got[i+1]) && w.before(got[i+1], got[i]) {
+				w.Fatalf("%v wait for pool %q: not in the order of turns", got, pool)
+			}
 		}
 	}
 	switch {
