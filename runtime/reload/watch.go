@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -84,9 +85,13 @@ func (w *watcher) watchFolders() (added int) {
 func foldersIn(root string) []string {
 	var dirs []string
 	_ = filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			dirs = append(dirs, filepath.Clean(path))
+		switch {
+		case err != nil || !d.IsDir():
+			return nil
+		case strings.HasPrefix(d.Name(), ".") && len(dirs) > 0: // the root may be hidden itself
+			return fs.SkipDir
 		}
+		dirs = append(dirs, filepath.Clean(path))
 		return nil
 	})
 	return dirs
@@ -109,15 +114,34 @@ func (w *watcher) wait(ctx context.Context, timer *time.Timer) bool {
 	if w.events != nil {
 		events, errs = w.events.Events, w.events.Errors
 	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-	case <-errs: // too many events at once, for one: look at everything
-	case <-events:
-		settle(ctx, events)
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+			return true
+		case <-errs: // too many events at once, for one: look at everything
+			return true
+		case e := <-events:
+			if w.concerns(e) {
+				settle(ctx, events)
+				return true
+			}
+		}
 	}
-	return true
+}
+
+// concerns tells whether an event can be about a workflow: others write next to
+// the folder, or keep their data in it.
+func (w *watcher) concerns(e fsnotify.Event) bool {
+	dir := filepath.Clean(w.dir)
+	switch {
+	case e.Name == dir:
+		return true
+	case !strings.HasPrefix(e.Name, dir+string(filepath.Separator)):
+		return false
+	}
+	return IsWorkflowFile(filepath.Base(e.Name)) || !e.Has(fsnotify.Write) && !e.Has(fsnotify.Chmod)
 }
 
 // settle takes what else happens at the same time.
