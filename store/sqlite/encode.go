@@ -23,12 +23,12 @@ const (
 	putVersion
 	createRun
 	updateRun
+	runNumber
 	appendEvents
 	countEvents
 	putTask
 	putAttempt
 	putTick
-	haveRun
 	putMessage
 	putTry
 	countTries
@@ -43,8 +43,8 @@ const (
 
 // texts are the statements that write. Parameters have no numbers where they
 // need none: for those that have, the driver looks for their names each time.
-// What belongs to a run takes the run's number from its id; where there is no
-// such run that is a NULL where none may be.
+// What belongs to a run is told the run's number, which the writer knows from
+// runNumber.
 var texts = [statements]string{
 	begin:      "BEGIN IMMEDIATE",
 	commit:     "COMMIT",
@@ -63,29 +63,29 @@ var texts = [statements]string{
 		priority = ?, grp = ?, group_max = ?, owner = ?, scheduled_for = ?, interval_from = ?, interval_to = ?, not_before = ?, turn = ?,
 		started_at = ?, finished_at = ? WHERE id = ?`,
 
-	// The number of the last event is a NULL too, where there is another number
-	// of events than ?2. An INSERT … SELECT with a WHERE that says so would go
-	// through a temporary table.
-	appendEvents: `INSERT INTO events (run, last, data) VALUES ((SELECT n FROM runs WHERE id = ?1),
-		(SELECT ?2 + ?3 WHERE ?2 = coalesce((SELECT max(last) FROM events WHERE run = (SELECT n FROM runs WHERE id = ?1)), 0)), ?4)`,
+	runNumber: `SELECT n FROM runs WHERE id = ?`,
 
-	countEvents: `SELECT coalesce((SELECT max(last) FROM events WHERE run = n), 0) FROM runs WHERE id = ?`,
+	// The number of the last event is a NULL, where none may be, if there is
+	// another number of events than ?2. An INSERT … SELECT with a WHERE that says
+	// so would go through a temporary table.
+	appendEvents: `INSERT INTO events (run, last, data) VALUES (?1,
+		(SELECT ?2 + ?3 WHERE ?2 = coalesce((SELECT max(last) FROM events WHERE run = ?1), 0)), ?4)`,
+
+	countEvents: `SELECT coalesce(max(last), 0) FROM events WHERE run = ?`,
 
 	putTask: `INSERT INTO tasks (run, idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs)
-		VALUES ((SELECT n FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET id = excluded.id, state = excluded.state, reason = excluded.reason, attempts = excluded.attempts,
 		exit_code = excluded.exit_code, error = excluded.error, started_at = excluded.started_at, finished_at = excluded.finished_at,
 		outputs = excluded.outputs`,
 
 	putAttempt: `INSERT INTO attempts (run, idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at)
-		VALUES ((SELECT n FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET state = excluded.state, reason = excluded.reason, exit_code = excluded.exit_code,
 		error = excluded.error, warnings = excluded.warnings, log = excluded.log, started_at = excluded.started_at,
 		finished_at = excluded.finished_at`,
 
 	putTick: `INSERT INTO ticks (workflow, at, schedule, outcome, reason, run_id) VALUES (?, ?, ?, ?, ?, ?)`,
-
-	haveRun: `UPDATE runs SET id = id WHERE id = ?`, // changes nothing, and tells whether there is one
 
 	putMessage: `INSERT INTO messages (id, workflow, version, file, target, event, run_id, scheduled_for, body, state, tries, error, created_at, next_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -95,15 +95,25 @@ var texts = [statements]string{
 	countTries: `SELECT tries FROM messages WHERE id = ?`,
 
 	removeRun:      `DELETE FROM runs WHERE id = ?`,
-	removeEvents:   `DELETE FROM events WHERE run = (SELECT n FROM runs WHERE id = ?)`,
-	removeTasks:    `DELETE FROM tasks WHERE run = (SELECT n FROM runs WHERE id = ?)`,
-	removeAttempts: `DELETE FROM attempts WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+	removeEvents:   `DELETE FROM events WHERE run = ?`,
+	removeTasks:    `DELETE FROM tasks WHERE run = ?`,
+	removeAttempts: `DELETE FROM attempts WHERE run = ?`,
 
 	forgetTicks: `DELETE FROM ticks WHERE workflow = ?1 AND at < ?2 AND at NOT IN (
 		SELECT min(at) FROM ticks AS o WHERE o.workflow = ?1 AND o.schedule = ticks.schedule UNION ALL
 		SELECT max(at) FROM ticks AS o WHERE o.workflow = ?1 AND o.schedule = ticks.schedule)`,
 
 	purgeMessages: `DELETE FROM messages WHERE state <> 'waiting' AND created_at < ?`,
+}
+
+// numbered tells whether the first argument is a run's id to which the writer
+// has to find the number.
+func (s statement) numbered() bool {
+	switch s {
+	case appendEvents, countEvents, putTask, putAttempt, removeEvents, removeTasks, removeAttempts:
+		return true
+	}
+	return false
 }
 
 // op is a statement with its arguments.
@@ -130,7 +140,7 @@ func encode(b *store.Batch) []op {
 		e.appended(a)
 	}
 	for _, id := range b.Restate {
-		e.add(haveRun, id, id)
+		e.add(runNumber, id, id)
 		e.add(removeTasks, id, id)
 		e.add(removeAttempts, id, id)
 	}

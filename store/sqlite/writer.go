@@ -20,12 +20,13 @@ const (
 	defaultMaxLog = 64 << 20 // bytes
 )
 
-// writer owns the connection that writes. Its goroutine owns conn, stmts, maxLog
-// and log; others reach it by requests and closing alone.
+// writer owns the connection that writes. Its goroutine owns conn, stmts, runs,
+// maxLog and log; others reach it by requests and closing alone.
 type writer struct {
 	path     string
 	conn     conn
 	stmts    [statements]stmt
+	runs     map[string]int64 // numbers of runs by id, as this transaction sees them
 	maxLog   int64 // size to which the log may grow beyond what could not be emptied
 	log      int64 // size at which it is emptied next
 	requests chan *request
@@ -57,7 +58,7 @@ const (
 func startWriter(path string, c conn) (*writer, error) {
 	w := &writer{
 		path: path, conn: c, maxLog: defaultMaxLog, log: defaultMaxLog,
-		requests: make(chan *request), closing: make(chan struct{}), ended: make(chan struct{}),
+		runs: map[string]int64{}, requests: make(chan *request), closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i, text := range texts {
 		s, err := c.Prepare(text)
@@ -216,6 +217,7 @@ func answer(group []*request, err error) {
 // is wrong with one batch is the answer to its caller; another error leaves
 // nothing written and nobody answered.
 func (w *writer) write(group []*request) error {
+	clear(w.runs)
 	answers := make([]error, len(group))
 	for i, r := range group {
 		err := w.batch(r.ops, len(group) > 1)
@@ -257,6 +259,7 @@ func (w *writer) batch(ops []op, among bool) error {
 			if !among || !refused(err) {
 				return err
 			}
+			clear(w.runs)
 			if failed := errors.Join(w.exec(rollbackTo), w.exec(release)); failed != nil {
 				return failed
 			}
@@ -287,12 +290,25 @@ func (w *writer) change(s statement, args []driver.NamedValue) (int64, error) {
 
 // op carries out one statement of a batch and finds out why it is refused.
 func (w *writer) op(o *op) error {
+	if o.do == runNumber || o.do.numbered() {
+		n, err := w.number(o.of)
+		if o.do >= removeRun && errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if o.do == runNumber || err != nil {
+			return err
+		}
+		o.args[0].Value = n
+	}
 	if o.do == countEvents {
 		return w.expect(o)
 	}
 	n, err := w.change(o.do, o.args)
 	switch {
 	case err == nil && (n > 0 || o.do == putVersion || o.do == putMessage || o.do >= removeRun):
+		if o.do == removeRun {
+			delete(w.runs, o.of)
+		}
 		return nil
 	case err != nil && primary(err) != lib.SQLITE_CONSTRAINT:
 		return err
@@ -305,7 +321,28 @@ func (w *writer) op(o *op) error {
 	case o.do == appendEvents:
 		return cmp.Or(w.expect(o), err)
 	}
-	return fmt.Errorf("run %q: %w", o.of, store.ErrNotFound)
+	return cmp.Or(err, fmt.Errorf("run %q: %w", o.of, store.ErrNotFound))
+}
+
+// number gives the number of a run, or ErrNotFound.
+func (w *writer) number(id string) (int64, error) {
+	if n, ok := w.runs[id]; ok {
+		return n, nil
+	}
+	rows, err := w.stmts[runNumber].QueryContext(context.Background(), []driver.NamedValue{{Ordinal: 1, Value: id}})
+	if err != nil {
+		return 0, err
+	}
+	had, err := first(rows)
+	if err != nil {
+		return 0, err
+	}
+	n, ok := had.(int64)
+	if !ok {
+		return 0, fmt.Errorf("run %q: %w", id, store.ErrNotFound)
+	}
+	w.runs[id] = n
+	return n, nil
 }
 
 // expect compares the number of a run's events with what its writer knows of.
@@ -317,8 +354,6 @@ func (w *writer) expect(o *op) error {
 	switch had, err := first(rows); {
 	case err != nil:
 		return err
-	case had == nil:
-		return fmt.Errorf("run %q: %w", o.of, store.ErrNotFound)
 	case had != o.args[1].Value:
 		return fmt.Errorf("run %q: %w: it has %v events, not %v", o.of, store.ErrConflict, had, o.args[1].Value)
 	}
