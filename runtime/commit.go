@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 	"time"
 
@@ -98,9 +99,19 @@ func (lp *loop) record(l *live, w *write) {
 	}
 	l.rec.State, l.rec.Reason, l.rec.Error = l.run.State()
 	l.rec.StartedAt, l.rec.FinishedAt = l.run.StartedAt(), l.run.FinishedAt()
-	b.Update = append(b.Update, l.rec)
+	if !sameRow(l.rec, l.written) {
+		b.Update = append(b.Update, l.rec)
+		l.written = l.rec
+	}
 	w.ends = append(w.ends, endOf(l)...)
 	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)]})
+}
+
+// sameRow tells whether a run's own row would stay as it is: most ends of tasks
+// change nothing of it, and its row stands in four indexes.
+func sameRow(a, b store.Run) bool {
+	a.Events = b.Events
+	return reflect.DeepEqual(a, b)
 }
 
 // release acts on what a finished write allows.

@@ -61,9 +61,10 @@ type loop struct {
 
 // live is one run that the loop owns.
 type live struct {
-	run *machine.Run
-	rec store.Run
-	env *environment
+	run     *machine.Run
+	rec     store.Run
+	written store.Run // as the store has it, or will once what is on its way is there
+	env     *environment
 
 	impatient []string           // pools with tasks that are skipped where they are full
 	lists     map[dag.Task]lists // outputs of the foreach that have ended

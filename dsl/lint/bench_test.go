@@ -24,22 +24,30 @@ func tasksText(n int) []byte {
 
 var benchOptions = Options{Now: examplesNow, Root: diskOf("step.sh", "echo")}
 
-func BenchmarkThousandFilesOfTwentyTasks(b *testing.B) {
+func BenchmarkFilesOfTwentyTasks(b *testing.B) {
 	text := tasksText(20)
-	for b.Loop() {
-		files := ParseAll(1000, func(i int) *File { return Parse(fmt.Sprintf("f%d.yaml", i), text, testDir, testDir) })
-		if ds := Check(files, benchOptions); ds.Errors() {
-			b.Fatal(ds[0])
-		}
+	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				files := ParseAll(n, func(i int) *File { return Parse(fmt.Sprintf("f%d.yaml", i), text, testDir, testDir) })
+				if ds := Check(files, benchOptions); ds.Errors() {
+					b.Fatal(ds[0])
+				}
+			}
+		})
 	}
 }
 
-func BenchmarkHundredThousandTasks(b *testing.B) {
-	text := tasksText(90_000)
-	for b.Loop() {
-		f := Parse("big.yaml", text, testDir, testDir)
-		if ds := Check([]*File{f}, benchOptions); ds.Errors() {
-			b.Fatal(ds[0])
-		}
+func BenchmarkTasksInAFile(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		text := tasksText(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				f := Parse("big.yaml", text, testDir, testDir)
+				if ds := Check([]*File{f}, benchOptions); ds.Errors() {
+					b.Fatal(ds[0])
+				}
+			}
+		})
 	}
 }

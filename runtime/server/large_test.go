@@ -220,19 +220,21 @@ func TestNoPageGrowsWithTheHistory(t *testing.T) {
 }
 
 func BenchmarkPagesOverALongHistory(b *testing.B) {
-	st, err := sqlite.Open(filepath.Join(b.TempDir(), "ax.db"), sqlite.Options{Synchronous: sqlite.Normal})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = st.Close() })
-	_, handler := large(b, st, 100_000)
-	for _, p := range largePages {
-		b.Run(strings.NewReplacer("/", "_", "?", "_", "=", "_").Replace(p.path), func(b *testing.B) {
-			for b.Loop() {
-				w := httptest.NewRecorder()
-				handler.ServeHTTP(w, httptest.NewRequest("GET", p.path, nil))
-				b.ReportMetric(float64(w.Body.Len()), "bytes")
-			}
-		})
+	for _, n := range []int{1000, 10_000, 100_000} {
+		st, err := sqlite.Open(filepath.Join(b.TempDir(), "ax.db"), sqlite.Options{Synchronous: sqlite.Normal})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = st.Close() })
+		_, handler := large(b, st, n)
+		for _, p := range largePages {
+			b.Run(fmt.Sprintf("%s/%d", strings.NewReplacer("/", "_", "?", "_", "=", "_").Replace(p.path), n), func(b *testing.B) {
+				for b.Loop() {
+					w := httptest.NewRecorder()
+					handler.ServeHTTP(w, httptest.NewRequest("GET", p.path, nil))
+					b.ReportMetric(float64(w.Body.Len()), "bytes")
+				}
+			})
+		}
 	}
 }
