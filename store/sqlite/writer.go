@@ -18,6 +18,8 @@ import (
 const (
 	maxGroup      = 500      // batches in one transaction
 	defaultMaxLog = 64 << 20 // bytes
+	firstRoom     = 256 << 10
+	mostRoom      = 4 << 20 // at a time
 )
 
 // writer owns the connection that writes. Its goroutine owns conn, stmts, runs,
@@ -29,6 +31,8 @@ type writer struct {
 	runs     map[string]int64 // numbers of runs by id, as this transaction sees them
 	maxLog   int64 // size to which the log may grow beyond what could not be emptied
 	log      int64 // size at which it is emptied next
+	size     int64 // of the log after the last transaction
+	room     int64 // size to which zeros were written
 	requests chan *request
 	closing  chan struct{} // closed by stop
 	ended    chan struct{} // closed when the goroutine is gone
@@ -218,6 +222,7 @@ func answer(group []*request, err error) {
 // nothing written and nobody answered.
 func (w *writer) write(group []*request) error {
 	clear(w.runs)
+	w.roomy()
 	answers := make([]error, len(group))
 	for i, r := range group {
 		err := w.batch(r.ops, len(group) > 1)
@@ -377,7 +382,10 @@ func (w *writer) shrink(group []*request) {
 // kept SQLite from doing so by itself, and it has grown large.
 func (w *writer) emptyLog() {
 	fi, err := os.Stat(w.path + "-wal")
-	if err != nil || fi.Size() < w.log {
+	if err != nil {
+		return
+	}
+	if w.size = fi.Size(); w.size < w.log {
 		return
 	}
 	// waits for readers, and writers wait for it, so not for long
@@ -388,4 +396,32 @@ func (w *writer) emptyLog() {
 	if err = errors.Join(err, failed, w.conn.exec(ctx, "PRAGMA busy_timeout = 0")); err != nil || hindered != int64(0) {
 		w.log = fi.Size() + w.maxLog
 	}
+}
+
+// roomy puts zeros behind the log's end once it has grown past those of the last
+// time. To confirm a write within a file costs a fraction of one that makes the
+// file longer, for the file system then has to note the new length as well. The
+// transaction that has begun keeps others from writing there meanwhile; readers
+// stop at what bears no mark of this log. It may fail: then commits are slow.
+func (w *writer) roomy() {
+	if w.size == w.room && w.room > 0 {
+		return
+	}
+	f, err := os.OpenFile(w.path+"-wal", os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return
+	}
+	w.size = fi.Size()
+	more := min(max(w.size, firstRoom), mostRoom)
+	if _, err := f.WriteAt(make([]byte, more), w.size); err != nil {
+		_ = f.Truncate(w.size) // the disk is full, and the log will need what is left
+		return
+	}
+	w.room = w.size + more
+	w.size = w.room
 }
