@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/expr-lang/expr/ast"
@@ -52,7 +53,7 @@ func (c *compiler) call(name string, args []ast.Node, at place) (code, *Error) {
 	if f.keeps {
 		out = codes[0].kind
 	}
-	return code{kind: out, at: at, eval: invoked(f, codes, at)}, nil
+	return c.tried(code{kind: out, at: at, eval: invoked(f, codes, at), fixed: !slices.ContainsFunc(codes, func(x code) bool { return !x.fixed }), only: f.only})
 }
 
 // inside looks at arguments of a call that is faulty itself, but for what would
@@ -75,6 +76,11 @@ func invoked(f *function, codes []code, at place) func(*machine) (any, error) {
 				return nil, err
 			}
 			args[i] = v
+		}
+		if f.Name == "string" { // 3.10 is no longer known from its value
+			if s, ok := codes[0].written(m.values); ok {
+				return s, nil
+			}
 		}
 		v, err := f.call(m, args)
 		if err != nil {

@@ -90,6 +90,9 @@ type code struct {
 	value    any       // of a constant
 	ref      Reference // set where it is just a name
 	faulty   bool      // it stands for something with a fault, and is never evaluated
+	fixed    bool      // no fact of a run is in it
+	items    []code    // of a list that is written out
+	only     *domain   // set where it can be just some of the values of its kind
 }
 
 // compiler compiles one expression.
@@ -239,7 +242,7 @@ func (c *compiler) unavailable(n ast.Node) *Error {
 }
 
 func constant(at place, v any) code {
-	return code{kind: kindOf(v), at: at, constant: true, value: v, eval: func(*machine) (any, error) { return v, nil }}
+	return code{kind: kindOf(v), at: at, constant: true, fixed: true, value: v, eval: func(*machine) (any, error) { return v, nil }}
 }
 
 // need gives a code whose value is surely of one of the kinds, or the fault

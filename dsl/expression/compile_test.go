@@ -103,6 +103,8 @@ var faults = []struct {
 	{"'a' + 1", WantText, Bad, "'a' + 1", `cannot apply "+" to a string and an int`, "string(…) makes a string of a value"},
 	{"params.on == 'true'", WantBool, Bad, "params.on == 'true'", `cannot apply "==" to a bool and a string`, `compare it with "true", or use bool(…)`},
 	{"run.date > '2026-01-01'", WantBool, Bad, "run.date > '2026-01-01'", `cannot apply ">" to a date and a string`, "date(…) or time(…) reads a string"},
+	{"run.date + 1", WantText, Bad, "run.date + 1", `cannot apply "+" to a date and an int`, "addDays(…), addHours(…) and addMonths(…) move a time"},
+	{"params.on AND params.on", WantBool, Bad, "AND", `unexpected "AND"`, "write and, in small letters"},
 	{"not 1", WantBool, Bad, "1", `"not" needs a bool, but this is an int`, ""},
 	{"-'a'", WantText, Bad, "'a'", `"-" needs an int, a float or a duration, but this is a string`, "int(…) or float(…) makes a number of a string"},
 	{"true and 1", WantBool, Bad, "1", `"and" needs a bool, but this is an int`, ""},

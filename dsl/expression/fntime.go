@@ -39,7 +39,7 @@ var timeFunctions = []function{
 	{Function: Function{"startOfMonth", "startOfMonth(value)", "the beginning of its month"},
 		args: []kind{kMoment}, keeps: true, call: start(func(d dsl.Date) dsl.Date { return dsl.Date{Year: d.Year, Month: d.Month, Day: 1} })},
 	{Function: Function{"weekday", "weekday(value)", "its day of the week, from 1 for Monday to 7 for Sunday"},
-		args: []kind{kMoment}, out: kInt, call: func(m *machine, args []any) (any, error) { return weekday(m.day(args[0])), nil }},
+		args: []kind{kMoment}, out: kInt, only: weekdays, call: func(m *machine, args []any) (any, error) { return weekday(m.day(args[0])), nil }},
 	{Function: Function{"format", "format(value, layout)", "a time as a layout of strftime says: format(run.date, \"%Y%m%d\")"},
 		args: []kind{kMoment, kText}, out: kText, check: checkLayout, call: format},
 }

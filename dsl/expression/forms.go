@@ -215,7 +215,7 @@ func (c *compiler) list(n *ast.ArrayNode) (code, *Error) {
 		}
 		return all, nil
 	}
-	return code{kind: kList, at: at, eval: eval}, nil
+	return code{kind: kList, at: at, eval: eval, items: items}, nil
 }
 
 // dict compiles {x: y}.

@@ -28,6 +28,7 @@ type function struct {
 	out      kind
 	keeps    bool // the value is of the kind of the first argument
 	call     func(m *machine, args []any) (any, error)
+	only     *domain
 	check    func(last any) error // of the last argument, where it is written out
 	loop     func(list []any, each func(item any) (any, error)) (any, error)
 }

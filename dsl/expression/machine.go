@@ -94,11 +94,24 @@ func (p *Program) text(values *Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if s, ok := p.body.written(values); ok {
+		return s, nil
+	}
 	s, err := Text(v)
 	if err != nil {
 		return "", shifted(p.body.at.at(err), p.by)
 	}
 	return s, nil
+}
+
+// written gives the text of a parameter that is a float, as somebody wrote it: a
+// version such as 3.10 is another one than 3.1.
+func (x code) written(values *Values) (string, bool) {
+	if x.kind != kFloat || len(x.ref) != 2 || x.ref.Root() != "params" {
+		return "", false
+	}
+	text, ok := values.Params[x.ref.Name()]
+	return text, ok
 }
 
 func missing(message, hint string) error {

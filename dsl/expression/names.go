@@ -17,13 +17,12 @@ var (
 	runFields = map[string]code{
 		"id":            {kind: kText, eval: func(m *machine) (any, error) { return m.values.Run.ID, nil }},
 		"workflow":      {kind: kText, eval: func(m *machine) (any, error) { return m.values.Run.Workflow, nil }},
-		"trigger":       {kind: kText, eval: func(m *machine) (any, error) { return m.values.Run.Trigger, nil }},
+		"trigger":       {kind: kText, only: triggers, eval: func(m *machine) (any, error) { return m.values.Run.Trigger, nil }},
 		"scheduled_for": {kind: kTime, eval: func(m *machine) (any, error) { return m.scheduled() }},
 		"date":          {kind: kDate, eval: func(m *machine) (any, error) { return m.date() }},
 	}
 	runFieldNames  = slices.Sorted(maps.Keys(runFields))
 	taskFieldNames = []string{"state", "outputs", "exit_code", "error"}
-	taskStates     = []string{"pending", "ready", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"}
 )
 
 // part is one word of a dotted name.
@@ -207,7 +206,7 @@ func (c *compiler) task(from int, parts []part) (code, []part, *Error) {
 	at.to = parts[1].at.to
 	switch parts[1].word {
 	case "state":
-		return c.refer(ref, at, code{kind: kText, eval: func(m *machine) (any, error) { return m.state(id) }}), parts[2:], nil
+		return c.refer(ref, at, code{kind: kText, only: states, eval: func(m *machine) (any, error) { return m.state(id) }}), parts[2:], nil
 	case "error":
 		return c.refer(ref, at, code{kind: kText, eval: func(m *machine) (any, error) { return m.problem(id) }}), parts[2:], nil
 	case "exit_code":

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,7 +86,13 @@ func outcome(rules []rule, l, r kind) (out kind) {
 // chosen now.
 func (c *compiler) apply(op string, rules []rule, l, r code) (code, *Error) {
 	at := place{l.at.from, r.at.to}
+	if (op == "/" || op == "%") && c.scope.try && r.constant && (r.value == 0 || r.value == 0.0) {
+		return code{}, at.bad(errZero.message, errZero.hint)
+	}
 	out := outcome(rules, l.kind, r.kind)
+	if out == 0 && (l.faulty || r.faulty) {
+		return code{kind: kAny, at: at, faulty: true}, nil
+	}
 	if out == 0 {
 		return code{}, at.bad(mismatch(op, l.kind, r.kind))
 	}
@@ -117,7 +122,7 @@ func (c *compiler) apply(op string, rules []rule, l, r code) (code, *Error) {
 		}
 		return v, nil
 	}
-	return code{kind: out, at: at, eval: eval}, nil
+	return c.tried(code{kind: out, at: at, eval: eval, fixed: l.fixed && r.fixed})
 }
 
 func mismatch(op string, l, r kind) (message, hint string) {
@@ -125,6 +130,8 @@ func mismatch(op string, l, r kind) (message, hint string) {
 	switch both := l | r; {
 	case both&kNothing != 0:
 		hint = conversion(kAny, kNothing)
+	case (op == "+" || op == "-") && l&^kMoment == 0 && r&^kNumber == 0:
+		hint = "addDays(…), addHours(…) and addMonths(…) move a time"
 	case op == "+" && both&kText != 0:
 		hint = "string(…) makes a string of a value"
 	case l == kText:
@@ -169,6 +176,9 @@ func (c *compiler) binary(n *ast.BinaryNode) (code, *Error) {
 	case "matches":
 		return c.matches(l, r)
 	case "in":
+		if err := l.only.neverIn(r); err != nil {
+			return code{}, err
+		}
 		return c.apply(op, membership, l, r)
 	case "..":
 		return c.apply(op, ranges, l, r)
@@ -303,7 +313,7 @@ func (c *compiler) unary(n *ast.UnaryNode) (code, *Error) {
 	}
 	inner := x.eval
 	x.at.from = min(sign.from, x.at.from)
-	x.constant, x.value, x.ref = false, nil, nil
+	x.constant, x.value, x.ref, x.only = false, nil, nil, nil
 	x.eval = func(m *machine) (any, error) {
 		v, err := inner(m)
 		if err != nil || n.Operator == "+" {
@@ -328,8 +338,10 @@ func (c *compiler) unary(n *ast.UnaryNode) (code, *Error) {
 // comparison with nil asks whether there is a value.
 func (c *compiler) equality(not bool, l, r code) (code, *Error) {
 	at := place{l.at.from, r.at.to}
-	if err := checkState(l, r); err != nil {
-		return code{}, err
+	for _, err := range []*Error{l.only.never(r), r.only.never(l)} {
+		if err != nil {
+			return code{}, err
+		}
 	}
 	if !comparable(l.kind, r.kind) {
 		op := "=="
@@ -362,25 +374,6 @@ func (c *compiler) equality(not bool, l, r code) (code, *Error) {
 		return same != not, nil
 	}
 	return code{kind: kBool, at: at, eval: eval}, nil
-}
-
-// checkState finds a state that a task never has: a slip would be false for
-// good, and nobody would notice.
-func checkState(l, r code) *Error {
-	if len(l.ref) != 3 {
-		l, r = r, l
-	}
-	word, ok := r.value.(string)
-	if !ok || len(l.ref) != 3 || l.ref[2] != "state" || slices.Contains(taskStates, word) {
-		return nil
-	}
-	hint := "a task that has ended is succeeded, failed, skipped or cancelled"
-	for _, s := range taskStates {
-		if len(word) > 2 && strings.HasPrefix(s, word[:3]) {
-			hint = meant(s)
-		}
-	}
-	return r.at.bad("no task has the state "+strconv.Quote(word), hint)
 }
 
 // comparable tells whether values of two sets of kinds can be equal.

@@ -19,6 +19,7 @@ type Scope struct {
 	self  string               // the task it is for
 	final func(id string) bool // which tasks have surely ended by then
 	early bool                 // a foreach asks it before there are items
+	try   bool                 // operations on values that are written out are tried
 }
 
 // declared is what a workflow declares, for all scopes of it.
@@ -90,6 +91,14 @@ func (s *Scope) ForTask(id string, final func(id string) bool, foreach bool) *Sc
 func (s *Scope) Only(some ...string) *Scope {
 	t := *s
 	t.roots = slices.DeleteFunc(slices.Clone(s.roots), func(r string) bool { return !slices.Contains(some, r) })
+	return &t
+}
+
+// Tried gives a scope in which what is made of values that are written out alone
+// is evaluated when compiling: where it surely fails, that is a fault.
+func (s *Scope) Tried() *Scope {
+	t := *s
+	t.try = true
 	return &t
 }
 

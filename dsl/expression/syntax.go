@@ -64,6 +64,10 @@ var tokenHints = map[string]string{
 	"endsWith":   tests + "endsWith part",
 	"matches":    tests + "matches pattern",
 	"let":        "let is not available",
+	"AND":        "write and, in small letters",
+	"OR":         "write or, in small letters",
+	"NOT":        "write not, in small letters",
+	"IN":         "write in, in small letters",
 	"if":         "write condition ? this : that",
 	"!":          "write != or not",
 }

@@ -14,7 +14,7 @@ import (
 // scopeOf gives the names that the expressions of a file may use. It is made
 // when the first expression is seen.
 func (p *pass) scopeOf() *expression.Scope {
-	p.shared.scopeOnce.Do(func() { p.shared.scope = expression.NewScope(p.wf) })
+	p.shared.scopeOnce.Do(func() { p.shared.scope = expression.NewScope(p.wf).Tried() })
 	return p.shared.scope
 }
 
