@@ -58,6 +58,7 @@ func (p *pass) task(i int) {
 	}
 	p.taskExpressions(i)
 	p.taskFiles(t)
+	p.unexpandedInTask(t)
 }
 
 // workflow looks at what is no task's own.
@@ -68,6 +69,7 @@ func (p *pass) workflow() {
 	}
 	p.span()
 	p.workflowExpressions()
+	p.unexpandedInWorkflow()
 	p.noTimezone()
 	p.noTimeout()
 	p.unusedParams()

@@ -14,18 +14,23 @@ import (
 // refused reports commands that the shell itself has and that surely fail, the
 // first of a script.
 func (p *pass) refused(t *dsl.Task, s *script, lang syntax.LangVariant) {
-	f := &refusals{bash: lang == syntax.LangBash, own: map[string]bool{}}
+	f := &refusals{bash: lang == syntax.LangBash, text: s.text, own: map[string]bool{}, expanded: map[string]bool{}}
 	syntax.Walk(s.file, func(n syntax.Node) bool {
-		if d, ok := n.(*syntax.FuncDecl); ok {
-			f.own[d.Name.Value] = true
-			f.functions = append(f.functions, d)
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			f.own[n.Name.Value] = true
+			f.functions = append(f.functions, n)
+		case *syntax.ParamExp:
+			if n.Param != nil {
+				f.expanded[n.Param.Value] = true
+			}
 		}
 		return true
 	})
 	syntax.Walk(s.file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
-			if len(n.Args) > 0 && !f.own[n.Args[0].Lit()] {
+			if f.blankEnd(n); f.at == nil && len(n.Args) > 0 && !f.own[n.Args[0].Lit()] {
 				f.call(n)
 			}
 		case *syntax.DeclClause: // as bash is read
@@ -44,7 +49,9 @@ func (p *pass) refused(t *dsl.Task, s *script, lang syntax.LangVariant) {
 // refusals looks for the first command that the shell refuses.
 type refusals struct {
 	bash      bool
+	text      string
 	own       map[string]bool // names of the script's functions
+	expanded  map[string]bool // names of variables that it uses
 	functions []*syntax.FuncDecl
 
 	at            syntax.Node
@@ -65,8 +72,60 @@ func (f *refusals) call(c *syntax.CallExpr) {
 		f.trap(c.Args[1:])
 	case "local":
 		f.local(c.Args[0])
+	case "[":
+		f.bracket(c.Args)
+	default:
+		f.assignment(c.Args)
 	}
 }
+
+// bracket finds a test that is not closed, for want of a blank most often.
+func (f *refusals) bracket(args []*syntax.Word) {
+	last := args[len(args)-1]
+	if text, ok := literal(last); ok && text == "]" {
+		return
+	}
+	switch part := last.Parts[len(last.Parts)-1].(type) {
+	case *syntax.Lit:
+		if text := strings.TrimSuffix(part.Value, "]"); text != part.Value {
+			f.say(last, "put a blank before the bracket", "`[` is not closed: its last word is not `]`")
+			return
+		}
+	case *syntax.ParamExp, *syntax.CmdSubst: // may be anything
+		return
+	}
+	f.say(args[0], "close it by a word `]`", "`[` is not closed: its last word is not `]`")
+}
+
+// assignment finds blanks around the sign of an assignment: the name of a
+// variable that the script uses elsewhere is taken for a command.
+func (f *refusals) assignment(args []*syntax.Word) {
+	name := args[0].Lit()
+	if len(args) < 2 || !f.expanded[name] || slices.Contains(named, name) {
+		return
+	}
+	sign, ok := args[1].Parts[0].(*syntax.Lit)
+	if ok && (args[1].Lit() == "=" || len(args) == 2 && strings.HasPrefix(sign.Value, "=") && !strings.HasPrefix(sign.Value, "==")) {
+		f.say(args[0], "write "+name+"=… without blanks", "%q is taken for a command here: there are blanks around the sign of an assignment", name)
+	}
+}
+
+// named are commands to which a lone sign may be an argument.
+var named = strings.Fields("cut echo expr grep printf sed sort test tr awk")
+
+// blankEnd finds a blank behind the backslash at the end of a line: it is an
+// argument then, and the next line a command of its own.
+func (f *refusals) blankEnd(c *syntax.CallExpr) {
+	if len(c.Args) < 2 {
+		return
+	}
+	last := c.Args[len(c.Args)-1]
+	if end := int(last.End().Offset()); last.Lit() == `\ ` && blankLine.MatchString(f.text[end:]) {
+		f.say(last, "remove the blank", "a blank behind the backslash: the command ends here")
+	}
+}
+
+var blankLine = regexp.MustCompile(`^[ \t]*\n[ \t]*[^ \t\n#]`)
 
 // exit finds what is no number. What is overwritten may be one.
 func (f *refusals) exit(args []*syntax.Word) {

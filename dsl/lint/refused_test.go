@@ -15,6 +15,13 @@ func TestWhatTheShellRefuses(t *testing.T) {
 		{"a signal that there is not", `trap "" FOO`, "shell-syntax FOO", "the signals are"},
 		{"a signal with a slip", `trap 'rm f' EXTI`, "shell-syntax EXTI", `did you mean "EXIT"?`},
 		{"local outside of all functions", "f() { :; }\nlocal x=1", "shell-syntax local", "a plain assignment"},
+		{"a test without a blank before its bracket", `[ "$x" = "a"]`, "shell-syntax \"a\"]", "put a blank"},
+		{"one that ends in a variable", "if [ $x -gt $y]; then echo; fi", "shell-syntax $y]", "put a blank"},
+		{"a test that is not closed", `[ -n "$x" && echo a`, "shell-syntax [", "close it"},
+		{"blanks around an assignment", "rows = 3\necho $rows", "shell-syntax rows", "write rows=… without blanks"},
+		{"a blank before one", `day ="$AX_DATE"` + "\necho ${day%-*}", "shell-syntax day", "write day=… without blanks"},
+		{"a blank behind a backslash", "cat a b \\ \n  c d", "shell-syntax \\ ", "remove the blank"},
+		{"several blanks", "sort a \\   \n  b", "shell-syntax \\ ", "remove the blank"},
 		{"the first of several", "exit abc\nset -o pipefial", "shell-syntax abc", ""},
 	} {
 		for _, shell := range []string{"sh", "bash"} {
@@ -35,6 +42,11 @@ func TestWhatTheShellRefuses(t *testing.T) {
 func TestWhatTheShellTakes(t *testing.T) {
 	for name, script := range map[string]string{
 		"a status":                       "f() { exit 3; }\nexit \"$?\"",
+		"tests":                          "[ \"$x\" = ] ]\n[ -n \"a b\" ]\n[ $x = ']' \"]\"\n[ x = $y\nif [ a ] && [ b ]; then echo; fi",
+		"a sign as an argument":          "tr = _ < f\ngrep = f\nrows == 3\nrows -eq 3\necho $tr $grep",
+		"a command that is no variable":  "rows = 3\necho rows",
+		"a blank that is meant":          "cut -d \\  -f 1 f\ngrep \\ \n\n# end",
+		"a line that goes on":            "cat a \\\n  b",
 		"a status from an expression":    "exit ${{ params.n }}",
 		"an operator in a variable":      "op=+\necho $((1 $op 2))",
 		"a subshell in a substitution":   "x=$((echo a); (echo b))",

@@ -45,6 +45,7 @@ var severities = []struct {
 	{"unknown-reference", dsl.Error},
 	{"not-upstream", dsl.Error},
 	{"unused-param", dsl.Warning},
+	{"unset-variable", dsl.Warning},
 	{"shell-syntax", dsl.Error},
 	{"bash-only", dsl.Warning},
 	{"altered-script", dsl.Warning},

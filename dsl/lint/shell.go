@@ -46,6 +46,9 @@ func (p *pass) script(t *dsl.Task) {
 	p.cutOff(t)
 	p.alteredPython(t)
 	s := p.parse(t, true)
+	if !p.unreadable {
+		p.unset(t, s)
+	}
 	if s == nil {
 		return
 	}

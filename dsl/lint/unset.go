@@ -1,0 +1,156 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ax-scheduler/ax/dsl"
+)
+
+// The variables that ax sets: for every task, for instances of a foreach, and
+// for handlers of a failure.
+var (
+	everyTask    = strings.Fields("AX_RUN_ID AX_WORKFLOW AX_TASK AX_ATTEMPT AX_SCHEDULED_FOR AX_DATE AX_INTERVAL_START AX_INTERVAL_END AX_ARTIFACTS AX_OUTPUT AX_IDEMPOTENCY_KEY AX_TRACE_ID AX_PROCESS_OF")
+	everyItem    = strings.Fields("AX_INDEX AX_ITEM")
+	everyFailure = strings.Fields("AX_FAILED_TASK AX_FAILED_REASON AX_FAILED_EXIT_CODE AX_FAILED_ERROR")
+)
+
+// asked is how programs in a script ask for a variable: awk, Python, JavaScript,
+// Ruby and Perl.
+var asked = regexp.MustCompile(`(?:ENVIRON\[|environ\[|\bENV\[|process\.env\[|\$ENV\{|process\.env\.)\\?["']?(AX_[A-Z][A-Z0-9_]*)`)
+
+// given are ways to set a variable that are not looked into.
+var given = regexp.MustCompile(`(?m)\b(eval|source)\b|(^|[;&|(])\s*\.\s|\bexport\s+["$]`)
+
+// unset reports variables of ax that a script uses and nobody sets, each once.
+func (p *pass) unset(t *dsl.Task, s *script) {
+	if !strings.Contains(t.Run.V, "AX_") || len(p.wf.EnvFile) > 0 || given.MatchString(t.Run.V) ||
+		p.wf.Unread("env", "env_file", "secrets", "defaults", "x-") || t.Unread("env") {
+		return
+	}
+	told := map[string]bool{} // what concerns one task is told once for all variables of a failure
+	tell := func(name string, from, width int) {
+		about := name
+		if slices.Contains(everyFailure, name) {
+			about = everyFailure[0]
+		}
+		if told[about] || !strings.HasPrefix(name, "AX_") || p.sets(t, name) {
+			return
+		}
+		if message, hint := p.whyUnset(t, name); message != "" {
+			told[about] = true
+			p.within("unset-variable", t.Run, from, width, hint, "%s", message)
+		}
+	}
+	own := map[string]bool{}
+	if s != nil {
+		own = ownVariables(s.file)
+		syntax.Walk(s.file, func(n syntax.Node) bool {
+			if e, ok := n.(*syntax.ParamExp); ok && e.Param != nil && !own[e.Param.Value] {
+				tell(e.Param.Value, int(e.Pos().Offset()), int(e.End().Offset()-e.Pos().Offset()))
+			}
+			return true
+		})
+	}
+	for _, m := range asked.FindAllStringSubmatchIndex(t.Run.V, -1) {
+		if name := t.Run.V[m[2]:m[3]]; !own[name] {
+			tell(name, m[2], m[3]-m[2])
+		}
+	}
+}
+
+// ownVariables gives the variables that a script sets, and those of which it
+// knows that they may not be set.
+func ownVariables(file *syntax.File) map[string]bool {
+	own := map[string]bool{}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil {
+				own[n.Name.Value] = true
+			}
+		case *syntax.WordIter:
+			own[n.Name.Value] = true
+		case *syntax.ParamExp:
+			if n.Param != nil && n.Exp != nil && n.Exp.Op <= syntax.AssignUnsetOrNull {
+				own[n.Param.Value] = true
+			}
+		case *syntax.CallExpr:
+			for _, w := range n.Args { // export, env and the like, and tests such as [ -v AX_ITEM ]
+				name, _, _ := strings.Cut(w.Lit(), "=")
+				own[name] = true
+			}
+		}
+		return true
+	})
+	return own
+}
+
+// sets tells whether the file itself gives a task a variable.
+func (p *pass) sets(t *dsl.Task, name string) bool {
+	has := func(v dsl.EnvVar) bool { return v.Name.V == name }
+	return slices.ContainsFunc(p.wf.Env, has) || slices.ContainsFunc(t.Env, has) ||
+		slices.ContainsFunc(p.wf.Secrets, func(s dsl.Secret) bool { return s.Name.V == name })
+}
+
+// whyUnset tells why a task has no such variable; nothing where it may have it.
+func (p *pass) whyUnset(t *dsl.Task, name string) (message, hint string) {
+	parameter, isParam := strings.CutPrefix(name, "AX_PARAM_")
+	switch {
+	case slices.Contains(everyTask, name) || p.wf.Unread("params") && isParam:
+		return "", ""
+	case isParam:
+		return p.whyNoParam(name, parameter)
+	case slices.Contains(everyItem, name):
+		if t.Foreach != nil || t.Unread("foreach") {
+			return "", ""
+		}
+		return fmt.Sprintf("$%s is set only in a task with foreach", name), ""
+	case slices.Contains(everyFailure, name):
+		if p.mayHandle(t) {
+			return "", ""
+		}
+		return fmt.Sprintf("$%s is set only in handlers of a failure", name), fmt.Sprintf("name %q in on_failure, of a task or of the workflow", t.ID.V)
+	}
+	known := slices.Concat(everyTask, everyItem, everyFailure)
+	if near := dsl.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return fmt.Sprintf("ax sets no variable %q", name), hint
+}
+
+// whyNoParam looks for the parameter behind a variable.
+func (p *pass) whyNoParam(name, parameter string) (message, hint string) {
+	var known []string
+	for i := range p.wf.Params {
+		v := p.wf.Params[i].Variable()
+		if v == name {
+			return "", ""
+		}
+		known = append(known, v)
+	}
+	hint = "declare it in params"
+	if near := dsl.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return fmt.Sprintf("no parameter arrives as $%s", name), hint
+}
+
+// mayHandle tells whether a task may be started by a failure: of another task,
+// or of the run. It may be the one that was meant by a name that no task has.
+func (p *pass) mayHandle(t *dsl.Task) bool {
+	is := func(v dsl.Value[string]) bool {
+		_, known := p.sketch.Task(v.V)
+		return v.V == t.ID.V || !known
+	}
+	if t.Uncalled() || p.wf.Unread("on_failure", "on_finish", "tasks") || slices.ContainsFunc(p.wf.OnFailure, is) || slices.ContainsFunc(p.wf.OnFinish, is) {
+		return true
+	}
+	return slices.ContainsFunc(p.wf.Tasks, func(o dsl.Task) bool {
+		return o.Unread("on_failure") || slices.ContainsFunc(o.OnFailure, is)
+	})
+}
