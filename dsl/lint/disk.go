@@ -51,9 +51,24 @@ func (d *disk) nearest(name string) string {
 	if known, ok := d.near.Load(name); ok {
 		return known.(string)
 	}
-	near := dsl.Nearest(path.Base(name), d.list(path.Dir(name)))
+	base := path.Base(name)
+	near := dsl.Nearest(base, d.list(path.Dir(name)))
+	if end := path.Ext(base); end != "" && path.Ext(near) == end && dsl.Nearest(strings.TrimSuffix(base, end), []string{strings.TrimSuffix(near, end)}) == "" {
+		near = "" // what they have in common is how they end
+	}
 	d.near.Store(name, near)
 	return near
+}
+
+// besides gives a file of the same name in the folder that was probably meant by
+// one that is not there, with that folder before it; nothing if there is none.
+func (d *disk) besides(name string) string {
+	folder := path.Dir(name)
+	near := d.nearest(folder)
+	if near == "" || !d.stat(path.Join(path.Dir(folder), near, path.Base(name))).there {
+		return ""
+	}
+	return path.Join(near, path.Base(name))
 }
 
 func (d *disk) list(folder string) []string {

@@ -104,6 +104,7 @@ func (p *pass) workflowExpressions() {
 		for _, v := range []dsl.Value[string]{n.URL, n.Email, n.Secret} {
 			p.text(v, p.scopeOf)
 		}
+		p.email(n.Email)
 	}
 	for s := range p.schedules() {
 		for _, f := range s.Params {

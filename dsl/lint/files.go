@@ -167,10 +167,20 @@ func (p *pass) needProgram(t *dsl.Task, n need, atFirst bool, report func(hint, 
 	if !missing {
 		return
 	}
-	if there := p.disk.stat(path.Dir(full)).there; !there && (!atFirst || n.what != toRun) || !atFirst && !n.code {
+	hint := p.nearFile(p.workdir(t), n.name, full)
+	if there := p.disk.stat(path.Dir(full)).there; !there {
+		moved := p.disk.besides(full)
+		if moved == "" && (!atFirst || n.what != toRun) {
+			return
+		}
+		if moved != "" {
+			hint = fmt.Sprintf("did you mean %q?", strings.TrimSuffix(path.Clean(n.name), path.Join(path.Base(path.Dir(full)), path.Base(full)))+moved)
+		}
+	}
+	if !atFirst && !n.code {
 		return
 	}
-	report(p.nearFile(p.workdir(t), n.name, full), fmt.Sprintf("there is no file %q %s", n.name, n.what))
+	report(hint, fmt.Sprintf("there is no file %q %s", n.name, n.what))
 }
 
 // scriptEnds are the ends of names of files that people write by hand.

@@ -49,6 +49,13 @@ tasks:
   a: {run: ./common.sh, workdir: lib}
   b: {run: ./extract.sh, workdir: lib}
 `, []string{"4:12 missing-file"}},
+		{"the folder of a script has a slip, behind another task", `
+tasks:
+  a: {run: "true"}
+  b: {depends_on: a, run: psql -f sqls/report.sql}
+  c: {depends_on: a, run: psql -f sqls/other.sql}
+  d: {depends_on: a, run: cat < sqls/report.sql}
+`, []string{"4:35 missing-file"}},
 		{"a program in PATH is not looked for", `
 tasks:
   a: {run: none.sh}
@@ -193,10 +200,13 @@ tasks:
 }
 
 func TestMissingFileSuggests(t *testing.T) {
-	root := diskOf("extract.sh", "", "lib/common.sh", "")
+	root := diskOf("extract.sh", "", "lib/common.sh", "", "x.sh", "")
 	for _, c := range []struct{ run, want string }{
 		{"./extrct.sh", `did you mean "./extract.sh"?`},
 		{"lib/comon.sh", `did you mean "lib/common.sh"?`},
+		{"libs/common.sh", `did you mean "lib/common.sh"?`},
+		{"./libs/common.sh", `did you mean "lib/common.sh"?`},
+		{"./a.sh", "relative paths start at /srv/workflows"}, // x.sh is there: they share no more than the end
 		{"./extr\u202eact.sh", `did you mean "./extract.sh"?`},
 		{"./none.sh", "relative paths start at /srv/workflows"},
 		{"lib/none.sh", "relative paths start at /srv/workflows"},

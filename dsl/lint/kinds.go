@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"net/mail"
 	"regexp"
 	"strings"
 	"time"
@@ -48,6 +49,16 @@ func (p *pass) query(s *dsl.SQL, scope func() *expression.Scope) {
 			}
 			p.within("unknown-reference", s.Query, m.Start, m.End-m.Start, hint, `":%s" has no value in "params"`, m.Name)
 		}
+	}
+}
+
+// email checks addresses that are written out.
+func (p *pass) email(v dsl.Value[string]) {
+	if !v.Set() || strings.Contains(v.V, "${{") {
+		return
+	}
+	if _, err := mail.ParseAddressList(v.V); err != nil {
+		p.report("bad-value", v.Pos, "write it like data@example.com, several with commas between", `"email" is %q, which is no mail address`, v.V)
 	}
 }
 

@@ -26,6 +26,16 @@ tasks:
   c: {wait_for: {until: "${{ run.date }} 08:00"}}
   d: {wait_for: {until: "2026-01-31T08:00:00+01:00"}}
 `, []string{"4:25 bad-value"}},
+		{"addresses of mails", `
+secrets: {TO: {env: TO}}
+notify:
+  - {email: data.example.com}
+  - {email: "data@example.com; ops@example.com"}
+  - {email: "data@example.com, Ops <ops@example.com>"}
+  - {email: "${{ secrets.TO }}"}
+tasks:
+  a: {run: "true"}
+`, []string{"4:13 bad-value", "5:13 bad-value"}},
 		{"keys that are the same for every run", `
 params:
   a: "${{ run.date }}"

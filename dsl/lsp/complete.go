@@ -21,9 +21,11 @@ func (s *server) completion(p *protocol.CompletionParams) (any, error) {
 		return list, nil
 	}
 	offset := offsetAt(d.text, p.Position)
-	o := offers{about: s.o.About, wf: &dsl.Workflow{}, src: dsl.NewSource(d.name, d.text), cursor: cursorAt(d.text, offset), list: list}
+	o := offers{about: s.o.About, src: dsl.NewSource(d.name, d.text), cursor: cursorAt(d.text, offset), list: list}
 	if good != nil {
 		o.wf = good.lintFile().Workflow
+	} else {
+		o.wf = outline(d.text)
 	}
 	if code, ok := o.codeBefore(d.text, offset); ok {
 		o.expression(code, offset)

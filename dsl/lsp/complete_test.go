@@ -68,15 +68,7 @@ func TestWhatIsOfferedFitsThePlace(t *testing.T) {
 				}
 				f.diagnostics()
 				f.write(before + after)
-				p := f.at("|" + f.text)
-				p.Position = place16(f.text, len(before))
-				var got []string
-				var list completions
-				c.call("textDocument/completion", p, &list)
-				for _, i := range list.Items {
-					got = append(got, i.Label)
-				}
-				offered(t, got, strings.Fields(row.want), strings.Fields(row.not))
+				offered(t, f.labelsAt(len(before)), strings.Fields(row.want), strings.Fields(row.not))
 			})
 		})
 	}
@@ -88,6 +80,18 @@ type completions struct {
 		TextEdit      struct{ NewText string }
 		Documentation struct{ Value string }
 	}
+}
+
+// labelsAt gives the labels of what is offered at an offset.
+func (f *file) labelsAt(offset int) (labels []string) {
+	p := f.at("|" + f.text)
+	p.Position = place16(f.text, offset)
+	var list completions
+	f.c.call("textDocument/completion", p, &list)
+	for _, i := range list.Items {
+		labels = append(labels, i.Label)
+	}
+	return labels
 }
 
 // offered checks labels: those that are wanted, in order, and with … others
@@ -139,6 +143,31 @@ func TestAnOfferIsWrittenInPlaceOfTheWord(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestNamesAreOfferedWhileAnotherLineIsNoYAML(t *testing.T) {
+	const head = "params: {region: cn, day: {type: date}}\nsecrets:\n  TOKEN: {env: T}\nenv:\n  # what all see\n  MODE: x\n\n  LEVEL: y\n"
+	const tasks = "tasks:\n  load:\n    foreach: [a]\n    run: |2\n      key: value\n  check: {run: x}\n"
+	const broken = "description: \"never closed\n"
+	for _, row := range []struct{ name, text, want, not string }{
+		{"tasks, behind the line", broken + head + tasks + "  x:\n    depends_on: [¦\n", "load check", "x key"},
+		{"tasks, before it", tasks + "  x:\n    depends_on: ¦\n" + broken, "load check", "x"},
+		{"parameters", head + tasks + "  x:\n\trun: a\n    when: params.¦\n", "region day", ""},
+		{"secrets", broken + head + tasks + "  x:\n    run: echo ${{ secrets.¦\n", "TOKEN", ""},
+		{"variables", broken + head + tasks + "  x:\n    run: echo ${{ env.¦\n", "MODE LEVEL", ""},
+		{"items in a foreach", broken + tasks + "  x:\n    foreach: [a]\n    run: echo ${{ ¦\n", "… item index …", ""},
+		{"none elsewhere", broken + tasks + "  x:\n    run: echo ${{ ¦\n", "…", "item"},
+		{"a map that is not closed", "params: {region: cn\n" + tasks + "  x:\n    on_failure: ¦\n", "load check", "x region"},
+		{"keys", broken + tasks + "  x:\n    run: x\n    ¦\n", "… depends_on …", "run"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			session(t, nil, func(c *client) {
+				before, after, _ := strings.Cut(row.text, "¦")
+				f := c.open("workflows/a.yaml", before+after)
+				offered(t, f.labelsAt(len(before)), strings.Fields(row.want), strings.Fields(row.not))
+			})
+		})
+	}
 }
 
 // The names that the server knows are those that expressions have.
