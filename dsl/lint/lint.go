@@ -30,6 +30,7 @@ type File struct {
 	Plan        *dag.Plan       // nil if the graph has errors
 	sketch      *dag.Plan       // the same as far as it could be made out; see dag.Sketch
 	Diagnostics dsl.Diagnostics // what the parser and the compiler of the plan reported
+	mended      map[int32]bool  // lines of the text that stand for broken ones
 
 	// Dir is where the relative paths of the file start: an absolute path with
 	// slashes. Empty if it is not known; then no file is looked for.
@@ -82,6 +83,7 @@ type Options struct {
 // gives the same answer. All processors are used. Time and memory are linear in
 // the size of the files.
 func Check(files []*File, o Options) dsl.Diagnostics {
+	files = standIns(files)
 	jobs := jobsFor(files)
 	found := make([][]finding, len(jobs))
 	d := &disk{root: o.Root}
@@ -94,7 +96,7 @@ func Check(files []*File, o Options) dsl.Diagnostics {
 	across(files, &o, byFile)
 	var all dsl.Diagnostics
 	for _, f := range files {
-		all = append(all, quiet(settled(f, &o, byFile[f]))...)
+		all = append(all, quiet(f.elsewhere(settled(f, &o, byFile[f])))...)
 	}
 	all.Sort()
 	return all
