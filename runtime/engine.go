@@ -340,7 +340,7 @@ func (e *Engine) Cancel(ctx context.Context, id, by string) error {
 	if live, err := e.cancelLive(ctx, id, by); live || err != nil {
 		return err // its turn came meanwhile
 	}
-	return e.cancelWaiting(ctx, id)
+	return e.cancelWaiting(ctx, id, by)
 }
 
 func (e *Engine) cancelLive(ctx context.Context, id, by string) (live bool, err error) {
@@ -349,11 +349,7 @@ func (e *Engine) cancelLive(ctx context.Context, id, by string) (live bool, err 
 		if live = l != nil; !live {
 			return nil
 		}
-		if l.run.StartedAt().IsZero() {
-			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart)
-			return nil
-		}
-		lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
+		lp.cancel(l, by)
 		return nil
 	})
 	return live, err
@@ -366,7 +362,7 @@ func (e *Engine) Kill(ctx context.Context, id, by string) error {
 	found := false
 	err := e.look(ctx, func(lp *loop) {
 		l := lp.live[id]
-		if found = l != nil && !l.run.StartedAt().IsZero(); !found {
+		if found = l != nil && !l.run.Waits(); !found {
 			return
 		}
 		// First, so that what dies of it has been cancelled and has not failed; the

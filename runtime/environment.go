@@ -210,8 +210,8 @@ func (env *environment) cleanUp() {
 
 // variables gives the complete environment of one attempt of a task or an
 // instance, the last of a name winning.
-func (env *environment) variables(own []string, run, task string, attempt int, failed []string) []string {
-	return append(slices.Concat(env.shared, own, env.secrets, env.run, failed),
+func (env *environment) variables(own []string, run, task string, attempt int, told []string) []string {
+	return append(slices.Concat(env.shared, own, env.secrets, env.run, told),
 		"AX_TASK="+task,
 		"AX_ATTEMPT="+strconv.Itoa(attempt),
 		"AX_IDEMPOTENCY_KEY="+run+"/"+task,

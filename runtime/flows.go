@@ -62,8 +62,11 @@ func (f *flow) going(group string) (n int) {
 // turn behind max_active.
 func (lp *loop) admit(l *live) {
 	lp.adopt(l)
-	f := lp.flow(l.rec.Workflow)
-	lp.wait(f, l)
+	lp.queue(l)
+}
+
+func (lp *loop) queue(l *live) {
+	lp.wait(lp.flow(l.rec.Workflow), l)
 	lp.next(l.rec.Workflow)
 }
 
@@ -74,7 +77,9 @@ func (lp *loop) next(name string) {
 		l := f.waiting[i]
 		f.waiting = slices.Delete(f.waiting, i, i+1)
 		f.active = append(f.active, l)
-		lp.apply(l, machine.RunStarted{At: lp.now()})
+		at := lp.now()
+		l.rec.Turn = machine.Turn(at, l.rec.Priority)
+		lp.apply(l, machine.RunStarted{At: at})
 	}
 	if len(f.waiting) == 0 {
 		lp.fetch(name)
@@ -91,17 +96,36 @@ func (lp *loop) leave(l *live) {
 	lp.next(l.rec.Workflow)
 }
 
-// replaceable tells whether a newer tick takes the place of a run that waits.
+// replaceable tells whether a newer tick takes the place of a run that waits: not
+// of one that was retried by hand.
 func (l *live) replaceable() bool {
 	bySelf := l.rec.Trigger == store.TriggerSchedule || l.rec.Trigger == store.TriggerAfter
-	return bySelf && l.run.Plan().Workflow.Overlap.V == dsl.OverlapBufferOne
+	return bySelf && l.run.StartedAt().IsZero() && l.run.Plan().Workflow.Overlap.V == dsl.OverlapBufferOne
+}
+
+// cancel asks a run to stop, or keeps it from starting.
+func (lp *loop) cancel(l *live, by string) {
+	switch {
+	case !l.run.Waits():
+	case l.run.StartedAt().IsZero():
+		lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart)
+		return
+	default:
+		lp.unqueue(l)
+	}
+	lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
+}
+
+// unqueue takes a run out of those that wait.
+func (lp *loop) unqueue(l *live) {
+	f := lp.flow(l.rec.Workflow)
+	f.waiting = slices.DeleteFunc(f.waiting, func(o *live) bool { return o == l })
 }
 
 // drop ends a run that has not started. It has no events, so that its record
 // alone says what became of it.
 func (lp *loop) drop(l *live, state machine.RunState, reason machine.Reason, why string) {
-	f := lp.flow(l.rec.Workflow)
-	f.waiting = slices.DeleteFunc(f.waiting, func(o *live) bool { return o == l })
+	lp.unqueue(l)
 	l.rec.State, l.rec.Reason, l.rec.Error, l.rec.FinishedAt = state, reason, why, lp.now()
 	l.dropped = true
 	lp.touch(l)

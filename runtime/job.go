@@ -34,7 +34,7 @@ type job struct {
 	item     string // of an instance, as JSON
 	number   int
 	log      string
-	failed   []string // AX_FAILED_… of a handler
+	told     []string // what a handler is told: AX_RUN_STATE, AX_FAILED_…
 }
 
 func (lp *loop) job(l *live, c machine.StartAttempt) *job {
@@ -43,8 +43,8 @@ func (lp *loop) job(l *live, c machine.StartAttempt) *job {
 		env: l.env, spec: l.run.Plan().Tasks[c.Task].Spec, programs: &l.env.programs.tasks[c.Task],
 		values: l.valuesFor(c.Task),
 		run:    l.rec.ID, workflow: l.rec.Workflow, unit: l.run.Name(c.Unit()), number: c.Attempt,
-		log:    filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Unit(), c.Attempt))),
-		failed: l.failedVariables(c.Task),
+		log:  filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Unit(), c.Attempt))),
+		told: append(l.runState(c.Task), l.failedVariables(c.Task)...),
 	}
 	if c.Instance != 0 {
 		j.values.Index, j.item = c.Instance.Index(), l.run.Item(c.Unit())
@@ -67,6 +67,16 @@ func (l *live) valuesFor(t dag.Task) expression.Values {
 		}
 	}
 	return values
+}
+
+// runState tells a handler of the workflow, and those that its failure calls, what
+// the other tasks amount to.
+func (l *live) runState(t dag.Task) []string {
+	state, _, _, decided := l.run.Outcome()
+	if !decided || !l.run.Plan().Tasks[t].Late {
+		return nil
+	}
+	return []string{"AX_RUN_STATE=" + state.String()}
 }
 
 // failedVariables tells a handler of the first failure into it.
@@ -160,7 +170,7 @@ func (j *job) attempt() (executor.Attempt, error) {
 			return a, err
 		}
 	}
-	a.Env = append(j.env.variables(own, j.run, j.unit, j.number, j.failed), instance...)
+	a.Env = append(j.env.variables(own, j.run, j.unit, j.number, j.told), instance...)
 	return a, nil
 }
 

@@ -104,7 +104,7 @@ func (e *Engine) tellEnds(ctx context.Context, b *store.Batch, ends []runEnd) {
 			failed[run.Workflow] = true
 		case machine.RunSucceeded:
 			events = []string{eventSucceeded}
-			n.Summary = fmt.Sprintf("%s succeeded in %s", run.Workflow, run.FinishedAt.Sub(run.StartedAt).Round(time.Millisecond))
+			n.Summary = fmt.Sprintf("%s succeeded in %s", run.Workflow, run.FinishedAt.Sub(run.WentAt()).Round(time.Millisecond))
 			before, known := failed[run.Workflow]
 			if !known && wanted(wf, eventRecovered) {
 				before = e.failedBefore(ctx, run)
@@ -227,8 +227,9 @@ func (e *Engine) earlierEnds(ctx context.Context, run *store.Run) (ends []earlie
 	}
 	_, err = e.replayEach(ctx, *run, func(r *machine.Run, ev machine.Event) {
 		if _, retried := ev.(machine.RunRetried); retried {
-			state, _, _ := r.State()
-			ends = append(ends, earlierEnd{r.FinishedAt(), state})
+			if state, _, _ := r.State(); state.Final() {
+				ends = append(ends, earlierEnd{r.FinishedAt(), state})
+			}
 		}
 	})
 	return ends, err

@@ -154,7 +154,7 @@ func TestARetriedRunThatSucceedsHasRecovered(t *testing.T) {
 		if _, err := e.Wait(ctx, rep.ID); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, outbox(ctx, t, e, x), []string{"0s failed: flow failed: task \"a\" failed: exit code 3: no luck", "1s recovered: flow has recovered: it succeeded in 1s"})
+		equal(t, outbox(ctx, t, e, x), []string{"0s failed: flow failed: task \"a\" failed: exit code 3: no luck", "1s recovered: flow has recovered: it succeeded in 0s"})
 	})
 }
 

@@ -124,7 +124,7 @@ func (e *Engine) cancelDelayed(ctx context.Context) error {
 			return err
 		}
 		for _, run := range runs {
-			if err := e.cancelWaiting(ctx, run.ID); err != nil {
+			if err := e.cancelWaiting(ctx, run.ID, "--startup cancel"); err != nil {
 				return err
 			}
 		}

@@ -30,13 +30,7 @@ func (e *Engine) ResumeToCancel(ctx context.Context, id, by string) error {
 
 // cancelBy gives what cancels a run that has been taken over.
 func cancelBy(by string) func(*loop, *live) {
-	return func(lp *loop, l *live) {
-		if l.run.StartedAt().IsZero() {
-			lp.drop(l, machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart)
-			return
-		}
-		lp.apply(l, machine.CancelRequested{By: by, At: lp.now()})
-	}
+	return func(lp *loop, l *live) { lp.cancel(l, by) }
 }
 
 // resume takes over an unfinished run and does something with it before it goes
@@ -50,6 +44,11 @@ func (e *Engine) resume(ctx context.Context, id string, first func(*loop, *live)
 	if e.carriesOut(ctx, id) {
 		return nil
 	}
+	return e.resumeTaken(ctx, id, first)
+}
+
+// resumeTaken is resume for who takes runs over at the moment.
+func (e *Engine) resumeTaken(ctx context.Context, id string, first func(*loop, *live)) error {
 	r, err := e.takeUnfinished(ctx, id)
 	if err != nil {
 		return err
@@ -118,12 +117,14 @@ func (e *Engine) adopt(l *live, cut []machine.StartAttempt) []executor.Adopted {
 // slot first, and is there when the timers that were over meanwhile go off.
 func (lp *loop) goOn(r *resumed, first func(*loop, *live)) {
 	l := r.l
-	if l.run.StartedAt().IsZero() {
-		lp.admit(l)
-	} else {
-		lp.adopt(l)
-		lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
+	lp.adopt(l)
+	if l.run.Waits() {
+		if first(lp, l); l.run.Waits() && !l.dropped {
+			lp.queue(l)
+		}
+		return
 	}
+	lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
 	open := l.run.Pending()
 	for i, c := range r.cut {
 		lp.takeSlot(l, c.Unit())
@@ -201,20 +202,44 @@ func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *d
 	if err != nil {
 		return err
 	}
+	if err := e.requeue(ctx, l, again); err != nil {
+		return err
+	}
 	l.toldLate = true // or it ended in time
 	return e.ask(ctx, func(lp *loop) error {
-		if l.run.StartedAt().IsZero() { // it was dropped or cancelled before it started
-			l.rec.FinishedAt = time.Time{}
-			lp.admit(l)
-			lp.touch(l)
-			return nil
-		}
-		lp.adopt(l)
-		lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)
-		again.At = lp.now()
-		lp.apply(l, again)
+		lp.admit(l)
 		return nil
 	})
+}
+
+// requeue has an ended run that was taken over wait for its turn among those of its
+// workflow, to be gone on with; one that never started, to start.
+func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried) error {
+	again.At, again.Waits = timestamp(time.Now()), true
+	rec := &l.rec
+	rec.State, rec.Reason, rec.Error, rec.FinishedAt = machine.RunQueued, machine.ReasonNone, "", time.Time{}
+	rec.Turn = machine.Turn(again.At, rec.Priority)
+	b := &store.Batch{}
+	if !l.run.StartedAt().IsZero() {
+		if _, err := l.run.Apply(again); err != nil {
+			return err
+		}
+		data, err := machine.Encode(again)
+		if err != nil {
+			return err
+		}
+		b.Append = []store.Appended{{RunID: rec.ID, Have: rec.Events, Data: [][]byte{data}}}
+		for _, u := range l.run.TakeChanged() {
+			b.Tasks = append(b.Tasks, taskRecord(l, u))
+		}
+	}
+	b.Update = []store.Run{*rec}
+	if err := e.Store.Commit(ctx, b); err != nil {
+		return fmt.Errorf("retry run %s: %w", rec.ID, err)
+	}
+	rec.Events += len(b.Append)
+	e.publish(Update{*rec, b.Tasks})
+	return nil
 }
 
 // take lets one at a time take a run over, so that of two requests for one run

@@ -318,8 +318,9 @@ func (e *Engine) claim(ctx context.Context, runs []store.Run) (lost map[string]b
 	return lost, nil
 }
 
-// cancelWaiting keeps a run from starting that waits in the store alone.
-func (e *Engine) cancelWaiting(ctx context.Context, id string) error {
+// cancelWaiting keeps a run from starting, or from going on after a retry, that
+// waits in the store alone.
+func (e *Engine) cancelWaiting(ctx context.Context, id, by string) error {
 	rec, err := e.Store.Run(ctx, id)
 	if err != nil {
 		return err
@@ -327,6 +328,9 @@ func (e *Engine) cancelWaiting(ctx context.Context, id string) error {
 	waits := rec.State == machine.RunScheduled || rec.State == machine.RunQueued
 	if !waits || rec.Owner != "" && rec.Owner != e.Owner && Alive(e.Data, rec.Owner) {
 		return fmt.Errorf("run %s: %w", id, store.ErrNotFound)
+	}
+	if !rec.StartedAt.IsZero() {
+		return e.resumeTaken(ctx, id, cancelBy(by))
 	}
 	rec.State, rec.Reason, rec.Error = machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart
 	rec.FinishedAt = timestamp(time.Now())

@@ -70,11 +70,24 @@ type Run struct {
 	IntervalFrom time.Time // the slice of time that the run stands for
 	IntervalTo   time.Time
 	NotBefore    time.Time // a run in state scheduled waits for it
-	Turn         time.Time // its place among the queued: the earlier starts first
+	Turn         time.Time // its place among the queued: the earlier starts first; of others, see WentAt
 	CreatedAt    time.Time
-	StartedAt    time.Time
+	StartedAt    time.Time // the first time
 	FinishedAt   time.Time
 	Events       int // how many events are stored: counted by the store, whatever Create and Update say
+}
+
+// WentAt gives when the run began to go the last time: its start, or that of its last
+// retry, which has a turn of its own. It is zero while the run waits to.
+func (r Run) WentAt() time.Time {
+	switch again := machine.TurnSince(r.Turn, r.Priority); {
+	case r.State == machine.RunScheduled, r.State == machine.RunQueued:
+		return time.Time{}
+	case r.StartedAt.IsZero(), again.Before(r.StartedAt):
+		return r.StartedAt
+	default:
+		return again
+	}
 }
 
 // Task is the state of one task of a run: a projection of the run's events.

@@ -65,7 +65,7 @@ func (g *globals) listRuns(ctx context.Context, f store.RunFilter, asJSON bool) 
 	fmt.Fprintln(t, "RUN\tWORKFLOW\tSTATE\tREASON\tTRIGGER\tSCHEDULED FOR\tTOOK")
 	for _, r := range runs {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Workflow, r.State, r.Reason, r.Trigger,
-			clock(r.ScheduledFor), took(r.StartedAt, r.FinishedAt))
+			clock(r.ScheduledFor), took(r.WentAt(), r.FinishedAt))
 	}
 	return t.Flush()
 }
@@ -144,7 +144,7 @@ func (g *globals) showRun(ctx context.Context, st store.Store, rep runtime.Repor
 	}
 	fmt.Fprintf(g.stdout, "run %s of %s: %s\n", run.ID, run.Workflow, outcome(run.State.String(), string(run.Reason)))
 	fmt.Fprintf(g.stdout, "  %s, scheduled for %s, started %s, took %s, version %.12s\n",
-		run.Trigger, clock(run.ScheduledFor), clock(run.StartedAt), took(run.StartedAt, run.FinishedAt), run.Version)
+		run.Trigger, clock(run.ScheduledFor), clock(run.StartedAt), took(run.WentAt(), run.FinishedAt), run.Version)
 	if run.Error != "" {
 		fmt.Fprintf(g.stdout, "  %s\n", run.Error)
 	}
@@ -198,8 +198,11 @@ func printTasks(t io.Writer, tasks []runtime.TaskReport, attempts map[string][]s
 // printTask prints a task's line, and one for each attempt if there were
 // several, for what was remarkable about them, and for each output.
 func printTask(t io.Writer, task runtime.TaskReport, attempts []store.Attempt) {
-	fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", task.ID, task.State, task.Reason, task.Attempts,
-		took(valueOf(task.StartedAt), valueOf(task.FinishedAt)), task.Error)
+	started := valueOf(task.StartedAt)
+	if task.State == machine.Pending.String() { // again, after a retry of the run
+		started = time.Time{}
+	}
+	fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", task.ID, task.State, task.Reason, task.Attempts, took(started, valueOf(task.FinishedAt)), task.Error)
 	for _, a := range attempts {
 		if len(attempts) > 1 {
 			fmt.Fprintf(t, "  attempt %d\t%s\t%s\t\t%s\t%s\n", a.Number, a.State, a.Reason, took(a.StartedAt, a.FinishedAt), a.Error)

@@ -53,7 +53,7 @@ func (r *Run) check() error {
 		}
 	}
 	switch {
-	case r.startedAt.IsZero():
+	case r.Waits():
 		return nil
 	case r.open != open || r.openLate != openLate || r.running != running-waits:
 		return fmt.Errorf("open %d, late %d, running %d; counted %d, %d, %d", r.open, r.openLate, r.running, open, openLate, running-waits)

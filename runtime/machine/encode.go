@@ -71,6 +71,7 @@ func Encode(e Event) ([]byte, error) {
 		o.begin(kindRunRetried, e.At)
 		list(&o, "tasks", e.Tasks, func(o *object, t dag.Task) { *o = strconv.AppendInt(*o, int64(t), 10) })
 		list(&o, "instances", e.Instances, (*object).pair)
+		o.flag("waits", e.Waits)
 	case VersionChanged:
 		o.begin(kindVersionChanged, e.At)
 		o.text("from", e.From)
@@ -212,6 +213,7 @@ type stored struct {
 	To        string            `json:"to"`
 	Tasks     []dag.Task        `json:"tasks"`
 	Instances [][2]int32        `json:"instances"`
+	Waits     bool              `json:"waits"`
 	Items     []json.RawMessage `json:"items"`
 	storedResult
 }
@@ -287,7 +289,7 @@ func Decode(data []byte) (Event, error) {
 	case kindCancelRequested:
 		e = CancelRequested{s.By, at}
 	case kindRunRetried:
-		e = RunRetried{s.Tasks, s.instances(), at}
+		e = RunRetried{s.Tasks, s.instances(), s.Waits, at}
 	case kindTakenOver:
 		e = TakenOver{s.By, at}
 	case kindVersionChanged:

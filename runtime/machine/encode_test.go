@@ -39,7 +39,7 @@ var everyKind = []Event{
 	RunTimedOut{epoch},
 	CancelRequested{"ax cancel", epoch},
 	CancelRequested{At: epoch},
-	RunRetried{[]dag.Task{3, 0, 7}, nil, epoch},
+	RunRetried{[]dag.Task{3, 0, 7}, nil, false, epoch},
 	RunRetried{At: epoch},
 	TakenOver{"06h2f", epoch},
 	VersionChanged{"c0ffee", "beef", epoch},
@@ -51,7 +51,8 @@ var everyKind = []Event{
 	RetryDue{3, InstanceOf(1), 1, epoch},
 	AttemptTimedOut{3, InstanceOf(1), 2, epoch},
 	PoolBusy{3, InstanceOf(2), epoch},
-	RunRetried{nil, []Unit{{3, InstanceOf(2)}, {0, InstanceOf(0)}}, epoch},
+	RunRetried{nil, []Unit{{3, InstanceOf(2)}, {0, InstanceOf(0)}}, false, epoch},
+	RunRetried{Waits: true, At: epoch},
 }
 
 // The stored events of a run are the truth about it, so what is written today

@@ -10,7 +10,8 @@ import (
 // The stored events of a run are the truth about it.
 type Event interface{ when() time.Time }
 
-// RunStarted is the first event of a run.
+// RunStarted is the first event of a run, and the one that a retry which waits for
+// its turn goes on with.
 type RunStarted struct{ At time.Time }
 
 // Evaluated answers the command Evaluate. Error is set where the expression
@@ -95,10 +96,12 @@ type TakenOver struct {
 // cancelled; with Tasks or Instances, from these and what is downstream of them.
 // What succeeded is kept, and so are the items of a foreach and its instances
 // that succeeded, unless something upstream of it is named, or it is named and
-// all of them did. Handlers can be called anew.
+// all of them did. Handlers can be called anew. With Waits the run is queued until
+// RunStarted, and what it is retried from may be named once more.
 type RunRetried struct {
 	Tasks     []dag.Task
 	Instances []Unit // each of an instance
+	Waits     bool
 	At        time.Time
 }
 

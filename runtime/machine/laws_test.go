@@ -146,7 +146,7 @@ func (w *world) handlerIsTold(t dag.Task) {
 func (w *world) runAgrees() {
 	state, reason, says := w.run.State()
 	switch {
-	case !w.model.started:
+	case !w.model.started, w.model.waits:
 		if state != RunQueued {
 			w.Fatalf("the run is %s before its start", state)
 		}

@@ -23,6 +23,7 @@ type model struct {
 	tasks []modelTask
 
 	started, ended, decided, timedOut bool
+	waits                             bool // for its turn after a retry
 
 	outcome  RunState
 	reasons  []Reason // that the run may have ended for

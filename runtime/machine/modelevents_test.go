@@ -14,8 +14,8 @@ func (m *model) apply(e Event) {
 	m.now = e.when().Truncate(time.Microsecond)
 	switch e := e.(type) {
 	case RunStarted:
-		if !m.started {
-			m.started = true
+		if !m.started || m.waits {
+			m.started, m.waits = true, false
 			m.begin()
 		}
 	case Evaluated:
@@ -48,6 +48,9 @@ func (m *model) apply(e Event) {
 			m.stopAll(ReasonRunTimeout)
 		}
 	case CancelRequested:
+		if m.waits {
+			m.waits, m.cancels = false, 1
+		}
 		if !m.ended && m.cancels < 2 {
 			m.cancels++
 			m.stopAll(ReasonCancelled)
@@ -58,7 +61,7 @@ func (m *model) apply(e Event) {
 	case RunRetried:
 		m.retried(e)
 	}
-	if m.started && !m.ended {
+	if m.started && !m.ended && !m.waits {
 		m.settle()
 	}
 }
@@ -85,7 +88,7 @@ func (m *model) begin() {
 }
 
 func (m *model) runTimerIsOn() bool {
-	return m.started && !m.ended && m.wf.Timeout.Set() && !m.timedOut && m.cancels == 0 && !m.decided
+	return m.started && !m.ended && !m.waits && m.wf.Timeout.Set() && !m.timedOut && m.cancels == 0 && !m.decided
 }
 
 func (m *model) evaluated(e Evaluated) {
@@ -184,7 +187,7 @@ func (m *model) worthIt(retry *dsl.Retry, r Result) bool {
 
 // pending gives the commands that are open, in no order.
 func (m *model) pending() (cmds []Command) {
-	if !m.started {
+	if !m.started || m.waits {
 		return nil
 	}
 	if m.ended {
@@ -225,7 +228,7 @@ func (m *model) mayStart(u Unit) bool {
 	if retry := m.wf.Tasks[i].Retry; retry != nil {
 		attempts += retry.Max.V
 	}
-	return m.tasks[i].member && !m.ended && !m.over(i) && m.admitted(u) &&
+	return m.tasks[i].member && !m.ended && !m.waits && !m.over(i) && m.admitted(u) &&
 		m.upstreamsSay(i) == yes && m.callsSay(i) == yes && !m.wf.Tasks[i].Disabled.V &&
 		t.charged < attempts && (m.wf.Tasks[i].Kind.Waits() || m.hasSlot())
 }

@@ -172,7 +172,9 @@ func (m *model) retried(e RunRetried) {
 			m.cause = i
 		}
 	}
-	m.begin()
+	if m.waits = e.Waits; !m.waits {
+		m.begin()
+	}
 }
 
 // below marks what is downstream of what a retry names.

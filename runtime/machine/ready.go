@@ -42,6 +42,11 @@ func Turn(since time.Time, priority int) time.Time {
 	return since.Add(-time.Duration(priority) * AgeStep)
 }
 
+// TurnSince gives since when something of a turn has been waiting.
+func TurnSince(turn time.Time, priority int) time.Time {
+	return turn.Add(time.Duration(priority) * AgeStep)
+}
+
 // next gives the number of the next entry, from 1, and since when it waits: what
 // gets ready later has not waited longer, even if the clock was set back. An
 // entry may be pushed later than others with a higher number.

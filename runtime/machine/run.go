@@ -214,10 +214,12 @@ func (r *Run) work(u Unit) *work {
 }
 
 func (r *Run) start() {
-	if !r.startedAt.IsZero() {
+	if !r.Waits() {
 		return
 	}
-	r.startedAt = r.at
+	if r.startedAt.IsZero() {
+		r.startedAt = r.at
+	}
 	r.begin()
 }
 

@@ -116,6 +116,54 @@ a ok stopped -> a failed(run_timeout), run failed(run_timeout)
 +1h retry -> a running, limit run 1h0m0s
 a ok -> a succeeded, run succeeded
 `},
+		{"it waits for its turn, and has the run's whole time from then on", `
+timeout: 1h
+on_finish: fin
+tasks:
+  a: {}
+  b: {}
+  fin: {}
+`, `
+start -> a running, b running, limit run 1h0m0s
+a ok -> a succeeded
+b exit 1 -> b failed(exit), fin running
+fin ok -> fin succeeded, run failed(exit)
+requeue -> b pending, fin pending, run queued
++5h start -> b running, limit run 1h0m0s
+b ok -> b succeeded, fin running
+fin ok -> fin succeeded, run succeeded
+`},
+		{"one that is cancelled while it waits ends at once, its handlers too", `
+on_finish: fin
+tasks:
+  a: {}
+  b: {on_failure: sorry}
+  c: {depends_on: b}
+  sorry: {}
+  fin: {}
+`, `
+start -> a running, b running
+a ok -> a succeeded
+b exit 1 -> b failed(exit), c skipped(upstream), sorry running
+sorry ok -> sorry succeeded, fin running
+fin ok -> fin succeeded, run failed(exit)
+requeue b -> b pending, c pending, sorry pending, fin pending, run queued
+cancel -> b cancelled(cancelled), c cancelled(cancelled), sorry cancelled(cancelled), fin cancelled(cancelled), run cancelled(cancelled)
+start -> nothing
+retry -> b running, c pending, sorry pending, fin pending
+`},
+		{"it can be retried from more while it waits", `
+tasks:
+  a: {}
+  b: {}
+`, `
+start -> a running, b running
+a exit 1 -> a failed(exit)
+b exit 1 -> b failed(exit), run failed(exit)
+requeue a -> a pending, run queued
+requeue b -> b pending
+start -> a running, b running
+`},
 		{"of a success without naming a task runs only the handlers again", `
 on_finish: fin
 tasks:
@@ -225,7 +273,7 @@ func TestARetryOfAnUnknownTaskIsRefused(t *testing.T) {
 	if _, err := r.Apply(RunStarted{epoch}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Apply(RunRetried{[]dag.Task{0, 1}, nil, epoch}); err == nil || err.Error() != "run r1 has no task 1" {
+	if _, err := r.Apply(RunRetried{[]dag.Task{0, 1}, nil, false, epoch}); err == nil || err.Error() != "run r1 has no task 1" {
 		t.Errorf("got %v", err)
 	}
 	if state, _, _ := r.State(); state != RunSucceeded {

@@ -214,8 +214,8 @@ func (s *script) event(words []string) Event {
 		return CancelRequested{"somebody", s.now}
 	case "run":
 		return RunTimedOut{s.now}
-	case "retry":
-		e := RunRetried{At: s.now}
+	case "retry", "requeue":
+		e := RunRetried{At: s.now, Waits: words[0] == "requeue"}
 		for _, name := range words[1:] {
 			if u := s.unit(name); u.Instance == 0 {
 				e.Tasks = append(e.Tasks, u.Task)

@@ -22,12 +22,20 @@ func (r *Run) survivesTimeout(t dag.Task) bool {
 }
 
 func (r *Run) cancel() {
+	if r.Waits() { // after a retry: nothing of it has begun, so that no handler has anything to do
+		r.state, r.cancels = RunRunning, 1
+		r.recount()
+	}
 	if r.state != RunRunning || r.cancels >= 2 {
 		return
 	}
 	r.cancels++
-	if r.decided {
-		r.outcome, r.reason, r.err = RunCancelled, ReasonCancelled, "cancelled on request"
+	if r.decided && r.reason != ReasonCancelled { // it has not ended, so that it is cancelled as well
+		tasks := r.err
+		if r.outcome == RunSucceeded {
+			tasks = "its tasks had succeeded"
+		}
+		r.outcome, r.reason, r.err = RunCancelled, ReasonCancelled, "cancelled on request while its handlers ran: "+tasks
 	}
 	r.stopAll(ReasonCancelled, "cancelled on request", r.survivesCancel)
 }
@@ -74,7 +82,7 @@ func (r *Run) stopAll(why Reason, waited string, survives func(dag.Task) bool) {
 // it, and those of the workflow: this is a new course of the run, and what they
 // handle may happen anew.
 func (r *Run) retried(e RunRetried) error {
-	if !r.state.Final() {
+	if !r.state.Final() && !r.Waits() {
 		return fmt.Errorf("run %s is %s: only a run that has ended can be retried", r.id, r.state)
 	}
 	for _, t := range e.Tasks {
@@ -105,6 +113,10 @@ func (r *Run) retried(e RunRetried) error {
 			(r.cause == dag.None || s.endSeq < r.tasks[r.cause].endSeq):
 			r.cause = t
 		}
+	}
+	if e.Waits {
+		r.state = RunQueued
+		return nil
 	}
 	r.begin()
 	return nil

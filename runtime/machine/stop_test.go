@@ -322,7 +322,7 @@ func TestACancelIsTheReasonAlsoOfARunWithCancelledTasksKept(t *testing.T) {
 		RunTimedOut{at.Add(2 * time.Hour)},
 		AttemptStarted{1, 0, 1, at.Add(2 * time.Hour)},
 		AttemptEnded{Task: 1, Attempt: 1, At: at.Add(2 * time.Hour)},
-		RunRetried{[]dag.Task{1}, nil, at.Add(3 * time.Hour)},
+		RunRetried{[]dag.Task{1}, nil, false, at.Add(3 * time.Hour)},
 		AttemptStarted{1, 0, 2, at.Add(3 * time.Hour)},
 		CancelRequested{"a test", at.Add(3 * time.Hour)},
 		CancelRequested{"a test", at.Add(3 * time.Hour)},

@@ -87,8 +87,12 @@ func (r *Run) Outcome() (state RunState, reason Reason, err string, decided bool
 	return r.outcome, r.reason, r.err, r.decided
 }
 
-// StartedAt and FinishedAt give the times of the run's start and end; zero
-// where there was none.
+// Waits tells whether the run waits for RunStarted: it has not begun, or it is to be
+// gone on with after a retry.
+func (r *Run) Waits() bool { return r.state == RunQueued }
+
+// StartedAt and FinishedAt give the times of the run's first start and its end;
+// zero where there was none.
 func (r *Run) StartedAt() time.Time { return r.startedAt }
 
 // FinishedAt: see StartedAt.
@@ -130,7 +134,7 @@ func (r *Run) TakeChanged() []Unit {
 // carry out after it has applied the stored events. A StartAttempt among them
 // may have been carried out before the crash.
 func (r *Run) Pending() []Command {
-	if r.startedAt.IsZero() {
+	if r.Waits() {
 		return nil
 	}
 	if r.state.Final() {

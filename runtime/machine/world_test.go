@@ -231,6 +231,10 @@ func (w *world) late() {
 		switch old := e.(type) {
 		case CancelRequested, RunTimedOut, RunRetried, PoolBusy:
 			continue // these have no number by which they could be known
+		case RunStarted:
+			if w.model.waits {
+				continue
+			}
 		case Evaluated:
 			if w.model.tasks[old.Task].asked {
 				continue
@@ -328,8 +332,28 @@ func (w *world) retry() {
 		w.Fatal("an unknown task was retried")
 	}
 	w.ends, w.retried = 0, true
+	e.Waits = chance(w.T, 2, "waits for its turn")
 	w.happens(e)
+	if e.Waits {
+		w.turnComes(e.Tasks)
+	}
 	w.retried = false
+}
+
+// turnComes has a retried run wait until it goes on, or is cancelled.
+func (w *world) turnComes(named []dag.Task) {
+	if chance(w.T, 4, "retried again") {
+		w.happens(RunRetried{Tasks: named, Waits: true, At: w.tick()})
+	}
+	w.late()
+	if w.happens(RunTimedOut{w.tick()}); chance(w.T, 4, "cancelled while it waits") {
+		w.happens(CancelRequested{"somebody", w.tick()})
+		if !w.model.ended {
+			w.Fatalf("a run that was cancelled while it waited has not ended\n%s", w.history())
+		}
+		return
+	}
+	w.happens(RunStarted{w.tick()})
 }
 
 // replay reads the run back from what was stored, up to any point, and then

@@ -218,14 +218,14 @@ func durations(runs []store.Run) (bars []durationBar, longest string) {
 	var most time.Duration
 	for _, r := range runs {
 		if !r.StartedAt.IsZero() && !r.FinishedAt.IsZero() {
-			most = max(most, r.FinishedAt.Sub(r.StartedAt))
+			most = max(most, r.FinishedAt.Sub(r.WentAt()))
 		}
 	}
 	for _, r := range runs {
 		if r.StartedAt.IsZero() || r.FinishedAt.IsZero() {
 			continue
 		}
-		d := r.FinishedAt.Sub(r.StartedAt)
+		d := r.FinishedAt.Sub(r.WentAt())
 		bars = append(bars, durationBar{r, max(20, int(1000*d/max(most, 1))), durationText(d)})
 	}
 	return bars, durationText(most)
