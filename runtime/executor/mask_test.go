@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,6 +33,49 @@ func TestAMaskTakesOutValuesTheirLinesAndTheirEncodings(t *testing.T) {
 	}
 	if got := m.Text("a tab1e stays"); got != "a tab1e stays" {
 		t.Errorf("a short secret tore the text: %q", got)
+	}
+}
+
+func TestAMaskTakesOutWhatOtherProgramsMakeOfASecret(t *testing.T) {
+	secret := "p<a/ss\"w\\ö&r d'!*+"
+	long := strings.Repeat("a-long-token;", 9)
+	wrapped := func(text string, width int, end string) string {
+		encoded := base64.StdEncoding.EncodeToString([]byte(text))
+		for at := width; at < len(encoded); at += width + len(end) {
+			encoded = encoded[:at] + end + encoded[at:]
+		}
+		return encoded
+	}
+	m, _ := NewMask([]string{secret, long})
+	for _, c := range []struct{ name, text string }{
+		{"a message of ax", strconv.Quote(secret)},
+		{"JSON", `"p<a/ss\"w\\ö&r d'!*+"`},
+		{"JSON for a page", `"p\u003ca/ss\"w\\ö\u0026r d'!*+"`},
+		{"JSON in ASCII", `"p<a/ss\"w\\\u00f6&r d'!*+"`},
+		{"quote of Python", "p%3Ca/ss%22w%5C%C3%B6%26r%20d%27%21%2A%2B"},
+		{"quote_plus of Python", "p%3Ca%2Fss%22w%5C%C3%B6%26r+d%27%21%2A%2B"},
+		{"encodeURIComponent", "p%3Ca%2Fss%22w%5C%C3%B6%26r%20d'!*%2B"},
+		{"encodeURI", "p%3Ca/ss%22w%5C%C3%B6&r%20d'!*+"},
+		{"a form", "p%3Ca%2Fss%22w%5C%C3%B6%26r+d%27%21*%2B"},
+		{"small letters", "p%3ca%2fss%22w%5c%c3%b6%26r%20d%27%21%2a%2b"},
+		{"base64 in lines of 76", wrapped(long, 76, "\n")},
+		{"base64 in lines of 64", wrapped("user:"+long, 64, "\r\n")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			w := m.Writer(&out)
+			for i := range len(c.text) {
+				if _, err := w.Write([]byte{c.text[i]}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil || !strings.Contains(out.String(), "***") || out.Len() > 12 {
+				t.Errorf("%q became %q (%v)", c.text, out.String(), err)
+			}
+		})
+	}
+	if got := m.Text("YS1\nsv"); got != "YS1\nsv" {
+		t.Errorf("%q was torn", got)
 	}
 }
 
