@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -152,7 +155,7 @@ func (g *globals) showRun(ctx context.Context, st store.Store, rep runtime.Repor
 		fmt.Fprintf(g.stdout, "  the engine that ran it has ended: ax retry %[1]s goes on with it, ax cancel %[1]s stops it\n", run.ID)
 	}
 	for _, name := range sortedKeys(run.Params) {
-		fmt.Fprintf(g.stdout, "  param %s=%s\n", name, run.Params[name])
+		fmt.Fprintf(g.stdout, "  param %s=%s\n", name, plain(run.Params[name]))
 	}
 	t := tabwriter.NewWriter(g.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "TASK\tSTATE\tREASON\tATTEMPTS\tTOOK\t")
@@ -198,11 +201,8 @@ func printTasks(t io.Writer, tasks []runtime.TaskReport, attempts map[string][]s
 // printTask prints a task's line, and one for each attempt if there were
 // several, for what was remarkable about them, and for each output.
 func printTask(t io.Writer, task runtime.TaskReport, attempts []store.Attempt) {
-	started := valueOf(task.StartedAt)
-	if task.State == machine.Pending.String() { // again, after a retry of the run
-		started = time.Time{}
-	}
-	fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", task.ID, task.State, task.Reason, task.Attempts, took(started, valueOf(task.FinishedAt)), task.Error)
+	fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", task.ID, task.State, task.Reason, task.Attempts,
+		took(valueOf(task.StartedAt), valueOf(task.FinishedAt)), task.Error)
 	for _, a := range attempts {
 		if len(attempts) > 1 {
 			fmt.Fprintf(t, "  attempt %d\t%s\t%s\t\t%s\t%s\n", a.Number, a.State, a.Reason, took(a.StartedAt, a.FinishedAt), a.Error)
@@ -212,8 +212,21 @@ func printTask(t io.Writer, task runtime.TaskReport, attempts []store.Attempt) {
 		}
 	}
 	for _, name := range sortedKeys(task.Outputs) {
-		fmt.Fprintf(t, "  output\t\t\t\t\t%s=%s\n", name, task.Outputs[name])
+		fmt.Fprintf(t, "  output\t\t\t\t\t%s=%s\n", name, plain(task.Outputs[name]))
 	}
+}
+
+// shownOf is how much of a value is shown, in characters.
+const shownOf = 200
+
+// plain gives a value in one line that does nothing to a terminal or a table: quoted
+// where it has characters that might, and cut where it is long. JSON has all of it.
+func plain(value string) string {
+	value = cut(value, shownOf)
+	if !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(value)
+	}
+	return value
 }
 
 // attemptsByTask gives the attempts of a run by the name of their task or

@@ -20,7 +20,7 @@ var textFunctions = []function{
 		args: []kind{kText | kNumber}, out: kFloat, call: toFloat},
 	{Function: Function{"bool", "bool(text)", `true or false of "true" or "false"`},
 		args: []kind{kText | kBool}, out: kBool, call: toBool},
-	{Function: Function{"json", "json(text)", "the value that a JSON text stands for"},
+	{Function: Function{"json", "json(text)", "the value that a JSON text stands for; an integer of more than 64 bits is refused"},
 		args: []kind{kText}, out: kJSON, call: fromJSON},
 	{Function: Function{"toJSON", "toJSON(value)", "a value as compact JSON with sorted keys"},
 		args: []kind{kAny}, out: kText, call: toJSON},

@@ -141,7 +141,8 @@ func quoteJSON(b []byte, s string) []byte {
 }
 
 // ParseJSON reads JSON into the values of expressions: numbers without a
-// fraction or an exponent that fit become int, the others float64.
+// fraction or an exponent become int, and are refused where they do not fit; the
+// others float64.
 func ParseJSON(text string) (any, error) {
 	if len(text) > MaxText {
 		return nil, errTooLong
@@ -195,8 +196,11 @@ func number(n json.Number) (any, error) {
 		return i, nil
 	}
 	f, err := n.Float64()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, &failure{message: fmt.Sprintf("the number %s is too large", clipped(n.String()))}
+	case !strings.ContainsAny(n.String(), ".eE"): // it would lose digits, as an id must not
+		return nil, &failure{message: fmt.Sprintf("the integer %s has more than 64 bits", clipped(n.String())), hint: "have it written in quotes, as text"}
 	}
 	return f, nil
 }

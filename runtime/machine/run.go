@@ -91,7 +91,7 @@ type work struct {
 
 	changed bool // stands in the run's changed
 
-	startedAt  time.Time // of the first attempt
+	startedAt  time.Time // of the first attempt since it last began anew
 	attemptAt  time.Time // of the last attempt
 	retryAt    time.Time
 	finishedAt time.Time

@@ -171,7 +171,8 @@ func (r *Run) reset(t dag.Task, again func(Instance, *work) bool) {
 	each.recount()
 }
 
-// anew gives a unit that begins again: it counts its attempts on.
+// anew gives a unit that begins again: it counts its attempts on, and has not
+// started yet, so that the time until then is none that it took.
 func (s *work) anew() work {
-	return work{attempt: s.attempt, startedAt: s.startedAt, changed: s.changed}
+	return work{attempt: s.attempt, changed: s.changed}
 }

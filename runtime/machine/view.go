@@ -21,7 +21,7 @@ type TaskView struct {
 	Error      string
 	Outputs    map[string]string
 	Left       []string  // processes of the last attempt that could not be ended
-	StartedAt  time.Time // of the first attempt
+	StartedAt  time.Time // of the first attempt, or of the first one after a retry of the run
 	AttemptAt  time.Time // of the last attempt
 	RetryAt    time.Time // of the next attempt, while Retrying
 	FinishedAt time.Time
