@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -84,18 +85,24 @@ func Alive(data, owner string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
-// deadClaims gives the owners whose claims are left though they are dead.
-func deadClaims(data string) (owners []string, err error) {
+// claims gives the owners that have claims in a data folder, dead ones too.
+func claims(data string) (owners []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(data, "engines"))
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
 	for _, entry := range entries {
-		if owner, ok := strings.CutSuffix(entry.Name(), ".lock"); ok && !Alive(data, owner) {
+		if owner, ok := strings.CutSuffix(entry.Name(), ".lock"); ok {
 			owners = append(owners, owner)
 		}
 	}
 	return owners, nil
+}
+
+// deadClaims gives the owners whose claims are left though they are dead.
+func deadClaims(data string) (owners []string, err error) {
+	owners, err = claims(data)
+	return slices.DeleteFunc(owners, func(owner string) bool { return Alive(data, owner) }), err
 }
 
 // removeClaim removes the claim of a dead owner, and no other.

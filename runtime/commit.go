@@ -18,6 +18,7 @@ type write struct {
 	after    []func()
 	updates  []Update
 	ends     []runEnd
+	gated    bool // it holds starts that others are to see
 	err      error
 }
 
@@ -75,6 +76,9 @@ func (lp *loop) flush() {
 	}
 	clear(lp.touched)
 	lp.touched = lp.touched[:0]
+	if lp.gate.starts > 0 {
+		lp.gate.starts, lp.gate.state, w.gated = 0, gateWriting, true
+	}
 	lp.writing = true
 	lp.commits <- w
 }
@@ -120,6 +124,9 @@ func (lp *loop) release(w *write) {
 	if w.err != nil {
 		lp.fail(w.err)
 		return
+	}
+	if w.gated {
+		lp.gate.state = gateWritten
 	}
 	w.tell(lp.e)
 	for _, c := range w.commands {

@@ -75,6 +75,9 @@ func (lp *loop) next(name string) {
 	f := lp.flow(name)
 	for i := f.startable(); i >= 0 && lp.ctx.Err() == nil; i = f.startable() {
 		l := f.waiting[i]
+		if !lp.admits(l) {
+			break
+		}
 		f.waiting = slices.Delete(f.waiting, i, i+1)
 		f.active = append(f.active, l)
 		at := lp.now()

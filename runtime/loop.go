@@ -40,6 +40,7 @@ type loop struct {
 	restless  []*live                   // changed, and may have a task that does not wait for its pool
 	free      int                       // slots
 	pools     *pools
+	gate      gate
 	timers    timers
 
 	serving bool                       // takes in what waits in the store
@@ -73,6 +74,7 @@ type live struct {
 	attempts []store.Attempt
 	touched  bool
 	toldLate bool // or it ended in time
+	toldWait bool // that it waits for runs of other processes
 	dropped  bool // ended before it started: the record says it all
 	woken    bool
 	place    int          // in the turns, from 1; 0 for none
@@ -121,6 +123,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	// The order of what follows is the way to stop: tell who asks that it is
 	// over, cut the work, wait for it, then let the committer end.
 	committer := lp.startCommitter()
+	defer lp.gate.close()
 	defer committer.Wait()
 	defer close(lp.commits)
 	defer lp.workers.Wait()
@@ -164,8 +167,10 @@ func (lp *loop) serve() {
 		lp.fireSchedules()
 		lp.lookForDue()
 		lp.lookForLate()
+		lp.knock()
 		lp.grant()
 		lp.flush()
+		lp.leaveGate()
 	}
 }
 
@@ -211,6 +216,9 @@ func (lp *loop) pause() time.Duration {
 	}
 	if !lp.late.at.IsZero() && !lp.late.looking {
 		pause = min(pause, max(0, lp.late.at.Sub(now)))
+	}
+	if g := &lp.gate; !g.again.IsZero() && !g.asking {
+		pause = min(pause, max(0, g.again.Sub(now)))
 	}
 	for _, s := range lp.schedules {
 		if !s.wake.IsZero() {
@@ -266,11 +274,16 @@ func (lp *loop) apply(l *live, ev machine.Event) {
 		lp.commands = append(lp.commands, issued{l, c})
 	}
 	lp.touch(l)
+	lp.unsettle(l)
+	lp.wake(l)
+}
+
+// unsettle has a run looked at for tasks that do not wait for their pool.
+func (lp *loop) unsettle(l *live) {
 	if len(l.impatient) > 0 && !l.restless {
 		l.restless = true
 		lp.restless = append(lp.restless, l)
 	}
-	lp.wake(l)
 }
 
 // touch has a run written with the next flush.
@@ -289,6 +302,9 @@ func (lp *loop) fail(err error) {
 
 func (lp *loop) startAttempt(l *live, u machine.Unit) {
 	lp.takeSlot(l, u)
+	if l.run.Plan().Tasks[u.Task].Spec.Pool != nil {
+		lp.gate.starts++
+	}
 	number := l.run.View(u).Attempts + 1
 	at := lp.now()
 	l.attempts = append(l.attempts, store.Attempt{

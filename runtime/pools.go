@@ -48,7 +48,8 @@ func (p *pools) declare(wf *dsl.Workflow) (differ []string) {
 	return differ
 }
 
-func (p *pools) full(name string) bool { return p.used[name] >= p.slots[name] }
+// full tells whether all slots of a pool are taken where others have some of them.
+func (p *pools) full(name string, theirs int) bool { return p.used[name]+theirs >= p.slots[name] }
 
 // take and give count one attempt of a task.
 func (p *pools) take(t *dsl.Task) { p.count(t, 1) }
@@ -85,7 +86,7 @@ func (lp *loop) skipBusy() bool {
 	}
 	for _, l := range changed {
 		for _, pool := range l.impatient {
-			if !lp.pools.full(pool) {
+			if !lp.busy(pool) {
 				continue
 			}
 			for _, u := range l.run.WaitingFor(pool) {

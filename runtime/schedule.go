@@ -220,6 +220,8 @@ type pendingTick struct {
 
 	params []dsl.Field // as the schedule gives them
 	late   store.Batch // what is told where it was missed
+	yields bool        // it is skipped where runs of other processes are in its way
+	beside int         // runs of its workflow that were going in this one
 }
 
 // fire makes the run of a tick, by the overlap rule of its workflow.
@@ -238,15 +240,15 @@ func (lp *loop) fire(file *reload.File, r *trigger.Rule, by store.Trigger, t tri
 	p.run.IntervalFrom, p.run.IntervalTo = t.From, t.To
 	p.tick.Outcome, p.tick.RunID = store.TickFired, p.run.ID
 	f := lp.flow(wf.Name.V)
-	if !f.full(wf) {
+	p.yields, p.beside = wf.Overlap.V == dsl.OverlapSkip && wf.MaxActive.Or(1) > 0, len(f.active)
+	if !f.full(wf) && !lp.gate.workflows[wf.Name.V] {
 		return p
 	}
 	switch wf.Overlap.V {
 	case dsl.OverlapSkip:
-		other := f.active[0].rec.ID
-		p.run.State, p.run.Reason, p.run.FinishedAt = machine.RunSkipped, machine.ReasonOverlap, now
-		p.run.Error = "run " + other + " was still going"
-		p.tick.Outcome, p.tick.Reason = store.TickSkipped, p.run.Error
+		if f.full(wf) {
+			p.skip(f.active[0].rec.ID)
+		}
 	case dsl.OverlapBufferOne:
 		for _, l := range append([]*live(nil), f.waiting...) {
 			if l.replaceable() {
@@ -254,9 +256,18 @@ func (lp *loop) fire(file *reload.File, r *trigger.Rule, by store.Trigger, t tri
 			}
 		}
 	case dsl.OverlapReplace:
-		lp.apply(f.active[0], machine.CancelRequested{By: "overlap: replace", At: now})
+		if f.full(wf) { // a run of another process is waited for
+			lp.apply(f.active[0], machine.CancelRequested{By: "overlap: replace", At: now})
+		}
 	}
 	return p
+}
+
+// skip drops the run of a tick for the one that is in its way.
+func (p *pendingTick) skip(other string) {
+	p.run.State, p.run.Reason, p.run.FinishedAt = machine.RunSkipped, machine.ReasonOverlap, p.run.CreatedAt
+	p.run.Error = "run " + other + " was still going"
+	p.tick.Outcome, p.tick.Reason = store.TickSkipped, p.run.Error
 }
 
 // prepare brings the run of a tick to life. One that could not run has failed.
@@ -291,6 +302,9 @@ func (e *Engine) liveOf(p *pendingTick) (*live, error) {
 // storeTicks stores ticks with their runs, and hands the runs to the loop. Ticks
 // that are in the ledger already have had their runs.
 func (e *Engine) storeTicks(ctx context.Context, ticks []*pendingTick) error {
+	if err := e.yield(ctx, ticks); err != nil {
+		return err
+	}
 	b := &store.Batch{}
 	var lives []*live
 	var finished []store.Run

@@ -49,7 +49,7 @@ func (lp *loop) wake(l *live) {
 func (lp *loop) line() {
 	for _, l := range lp.woken {
 		l.woken = false
-		u, ok := l.run.Startable(lp.pools.full)
+		u, ok := l.run.Startable(lp.closed)
 		if ok {
 			l.next, l.turn = u, l.turnOf(u)
 		}
@@ -85,7 +85,7 @@ func (lp *loop) grant() {
 func (lp *loop) grantSlots() {
 	for lp.line(); lp.free > 0 && len(lp.turns) > 0 && lp.ctx.Err() == nil; lp.line() {
 		l := lp.turns[0]
-		if u, ok := l.run.Startable(lp.pools.full); ok && u == l.next {
+		if u, ok := l.run.Startable(lp.closed); ok && u == l.next {
 			lp.startAttempt(l, u)
 		} else {
 			lp.wake(l) // a pool has filled up meanwhile

@@ -33,7 +33,7 @@ func (lp *loop) startWaits() {
 		return
 	}
 	for _, l := range lp.woken {
-		for u, ok := l.run.StartableWaits(lp.pools.full); ok; u, ok = l.run.StartableWaits(lp.pools.full) {
+		for u, ok := l.run.StartableWaits(lp.closed); ok; u, ok = l.run.StartableWaits(lp.closed) {
 			lp.startAttempt(l, u)
 		}
 	}

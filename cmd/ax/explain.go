@@ -100,6 +100,9 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 	case rec.State == machine.RunQueued:
 		fmt.Fprintln(g.stdout, "it waits until fewer than max_active runs of its workflow are going")
 	}
+	if err := g.explainHolders(ctx, st, rec, r); err != nil {
+		return exit{exitFailed, err}
+	}
 	if len(task) == 0 {
 		fmt.Fprintf(g.stdout, "run %s of %s: %s\n", rec.ID, rec.Workflow, outcome(rec.State.String(), string(rec.Reason)))
 		if rec.Error != "" {
@@ -127,6 +130,46 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 	g.explainTask(r, ts[0])
 	g.explainInstances(r, ts[0])
 	return nil
+}
+
+// explainHolders prints which runs have what a run, or a task of it, waits for.
+func (g *globals) explainHolders(ctx context.Context, st store.Store, rec store.Run, r *machine.Run) error {
+	waits := map[string]bool{}
+	for i := range r.Plan().Tasks {
+		t := r.Plan().Tasks[i].Spec
+		if t.Pool != nil && len(r.WaitingFor(t.Pool.Name.V)) > 0 {
+			waits[t.Pool.Name.V] = true
+		}
+	}
+	if rec.State != machine.RunQueued && len(waits) == 0 {
+		return nil
+	}
+	all, err := runtime.Holdings(ctx, st)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if rec.State == machine.RunQueued && h.Run.Workflow == rec.Workflow {
+			fmt.Fprintf(g.stdout, "  run %s is going, of %s\n", h.Run.ID, g.process(h.Run))
+		}
+		for _, s := range h.Slots {
+			if waits[s.Pool] {
+				fmt.Fprintf(g.stdout, "pool %q: task %s of run %s (%s) has a slot, of %s\n", s.Pool, s.Task, h.Run.ID, h.Run.Workflow, g.process(h.Run))
+			}
+		}
+	}
+	return nil
+}
+
+// process names the process that has a run.
+func (g *globals) process(run store.Run) string {
+	if !runtime.Alive(g.data, run.Owner) {
+		return "a process that has ended"
+	}
+	if pid, err := runtime.Holder(g.data, run.Owner); err == nil {
+		return fmt.Sprintf("process %d", pid)
+	}
+	return "a living process"
 }
 
 // explainInstances prints the first instances of a task that did not succeed.

@@ -1,0 +1,154 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// Holding is a run that is going, with the slots of pools that its attempts have.
+type Holding struct {
+	Run   store.Run
+	Slots []Slot
+}
+
+// Slot is the slot of a pool that an attempt has.
+type Slot struct {
+	Pool string
+	Task string // or instance, as "load[3]"
+}
+
+// Holdings lists the runs of a store that are going, newest first, with the
+// slots that they have.
+func Holdings(ctx context.Context, s store.Store) ([]Holding, error) {
+	return holdings(ctx, s, func(store.Run) bool { return true },
+		func(r store.Run) (*dag.Plan, error) { return storedPlan(ctx, s, r, r.Version) })
+}
+
+func holdings(ctx context.Context, s store.Store, wanted func(store.Run) bool, planOf func(store.Run) (*dag.Plan, error)) (all []Holding, err error) {
+	filter := store.RunFilter{States: []machine.RunState{machine.RunRunning}, Limit: store.MaxLimit}
+	for {
+		runs, err := s.Runs(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("look for what is going: %w", err)
+		}
+		for _, r := range runs {
+			filter.Before = r.ID
+			if !wanted(r) {
+				continue
+			}
+			plan, err := planOf(r)
+			if err != nil {
+				return nil, err
+			}
+			slots, err := slotsOf(ctx, s, r, plan)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Holding{r, slots})
+		}
+		if len(runs) < store.MaxLimit {
+			return all, nil
+		}
+	}
+}
+
+// slotsOf lists the slots of pools that the attempts of a run have.
+func slotsOf(ctx context.Context, s store.Store, r store.Run, plan *dag.Plan) (slots []Slot, err error) {
+	if !usesPools(plan) {
+		return nil, nil
+	}
+	tasks, err := s.TasksIn(ctx, r.ID, []machine.TaskState{machine.Running}, store.MaxLimit)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		spec := plan.Tasks[t.Index].Spec
+		ofForeach := spec.Foreach != nil && t.Instance < 0 // its instances have the slots
+		if spec.Pool != nil && !ofForeach {
+			slots = append(slots, Slot{spec.Pool.Name.V, t.ID})
+		}
+	}
+	return slots, nil
+}
+
+func usesPools(p *dag.Plan) bool {
+	for i := range p.Tasks {
+		if p.Tasks[i].Spec.Pool != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// others is what the runs of other living processes have.
+type others struct {
+	runs  map[string][]string // ids of those that are going, by workflow
+	slots map[string]int      // by pool
+}
+
+// othersHave counts what other living processes have. It is to be called with
+// the gate held.
+func (e *Engine) othersHave(ctx context.Context) (others, error) {
+	o := others{map[string][]string{}, map[string]int{}}
+	alive := map[string]bool{}
+	all, err := holdings(ctx, e.Store, func(r store.Run) bool {
+		if r.Owner == "" || r.Owner == e.Owner {
+			return false
+		}
+		lives, known := alive[r.Owner]
+		if !known {
+			lives = Alive(e.Data, r.Owner)
+			alive[r.Owner] = lives
+		}
+		return lives
+	}, func(r store.Run) (*dag.Plan, error) { return e.planOf(ctx, r, r.Version) })
+	for _, h := range all {
+		o.runs[h.Run.Workflow] = append(o.runs[h.Run.Workflow], h.Run.ID)
+		for _, s := range h.Slots {
+			o.slots[s.Pool]++
+		}
+	}
+	return o, err
+}
+
+// alone tells whether no other process lives that could start runs.
+func (e *Engine) alone() bool {
+	owners, err := claims(e.Data)
+	for _, owner := range owners {
+		if owner != e.Owner && Alive(e.Data, owner) {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// yield skips the ticks of workflows with `overlap: skip` that meet runs of
+// other processes.
+func (e *Engine) yield(ctx context.Context, ticks []*pendingTick) error {
+	var all *others
+	for _, p := range ticks {
+		if p.plan == nil || !p.yields || p.run.State.Final() {
+			continue
+		}
+		if all == nil {
+			if e.Owner == "" || e.alone() {
+				return nil
+			}
+			o, err := e.othersHave(ctx)
+			if err != nil {
+				return errors.Join(errors.New("count the runs of other processes"), err)
+			}
+			all = &o
+		}
+		theirs := all.runs[p.run.Workflow]
+		if len(theirs) > 0 && p.beside+len(theirs) >= p.plan.Workflow.MaxActive.Or(1) {
+			p.skip(theirs[0])
+		}
+	}
+	return nil
+}
