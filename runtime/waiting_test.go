@@ -143,6 +143,9 @@ func TestWhatIsQueuedStaysInTheStoreAndRunsInItsTurn(t *testing.T) {
 		if h, err := e.Health(ctx); err != nil || h.Queued != 300 || h.Active != 1 {
 			t.Errorf("the health is %+v, %v", h, err)
 		}
+		if n, err := e.Held(ctx); err != nil || n > 1+64 {
+			t.Errorf("of 301 runs %d are in memory, %v", n, err)
+		}
 		if err := e.Cancel(ctx, ids[250], "a test"); err != nil {
 			t.Fatal(err)
 		}
