@@ -34,14 +34,16 @@ type soak struct {
 // note has a task write into the ledger, and take a lock for as long as any
 // process of it lives: who finds it taken runs beside another attempt.
 const note = `
-      me="$AX_RUN_ID $AX_TASK $AX_ATTEMPT"
-      exec 9> "$SOAK/locks/$AX_RUN_ID.$AX_TASK"
+      name="$AX_TASK${AX_INDEX:+[$AX_INDEX]}"
+      me="$AX_RUN_ID $name $AX_ATTEMPT"
+      exec 9> "$SOAK/locks/$AX_RUN_ID.$name"
       flock -n 9 || echo "beside $me" >> "$SOAK/ledger"
       echo "start $me" >> "$SOAK/ledger"
 `
 
 // load is what the engine has to do: short and long tasks, retries, failures,
-// process trees that leave their group, a lock shared by runs, and schedules.
+// process trees that leave their group, a lock shared by runs, instances, waits,
+// runs that start runs, and schedules.
 var load = map[string]string{
 	"tick.yaml": "name: tick\nevery: 1s\nmax_active: 0\ncatchup: all\ntasks:\n  t:\n    run: |" + note + `
       echo "good $me" >> "$SOAK/ledger"
@@ -70,6 +72,39 @@ var load = map[string]string{
 ` + "  last:\n    depends_on: {long: finished, again: finished, tree: finished, pay: finished}\n    run: |" + note + `
       echo "good $me" >> "$SOAK/ledger"
 `,
+	"wide.yaml": "name: wide\nevery: 2s\nmax_active: 2\noverlap: queue\ntasks:\n" +
+		"  each:\n    foreach: [1, 2, 3]\n    run: |" + note + `
+      sleep 0.2
+      echo "good $me" >> "$SOAK/ledger"
+` + "  child:\n    workflow: {name: part}\n" +
+		"  arrived:\n    wait_for: {file: '../arrived.${{ run.id }}', poll: 50ms}\n" +
+		"  deliver:\n    run: |" + note + `
+      sleep 0.4
+      touch "$SOAK/arrived.$AX_RUN_ID"
+      echo "good $me" >> "$SOAK/ledger"
+` + "  last:\n    depends_on: {each: finished, child: finished, arrived: finished}\n    run: |" + note + `
+      echo "good $me" >> "$SOAK/ledger"
+`,
+}
+
+// asked is what runs on request alone, at the end too.
+var asked = map[string]string{
+	"part.yaml": "name: part\nmax_active: 0\ntasks:\n  p:\n    run: |" + note + `
+      sleep 0.3
+      echo "good $me" >> "$SOAK/ledger"
+`,
+	"keyed.yaml": "name: keyed\nmax_active: 3\ntasks:\n  k:\n    run: |" + note + `
+      echo "good $me" >> "$SOAK/ledger"
+`,
+}
+
+// tasks are those of each workflow that write into the ledger.
+var tasks = map[string][]string{
+	"tick":  {"t"},
+	"mixed": {"short", "long", "again", "fails", "tree", "pay", "last"},
+	"wide":  {"each[0]", "each[1]", "each[2]", "deliver", "last"},
+	"part":  {"p"},
+	"keyed": {"k"},
 }
 
 func newSoak(t *testing.T) *soak {
@@ -92,9 +127,11 @@ func newSoak(t *testing.T) *soak {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range load {
-		if err := os.WriteFile(filepath.Join(s.dir, "workflows", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+	for _, files := range []map[string]string{load, asked} {
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(s.dir, "workflows", name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	var err error
@@ -123,6 +160,27 @@ func (s *soak) start() {
 	s.serving.Stdout, s.serving.Stderr = s.said, s.said
 	if err := s.serving.Start(); err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// trigger begins to ask for a run with a key, now or after a while; answer gives
+// its id, or nothing where the engine has died over it.
+func (s *soak) trigger(key string) (answer func() string) {
+	args := []string{"--data", s.data(), "--workflows", filepath.Join(s.dir, "workflows"), "trigger", "keyed", "--key", key}
+	if delay := s.random.IntN(1500); delay > 500 {
+		args = append(args, "--in", strconv.Itoa(delay)+"ms")
+	}
+	cmd := exec.Command(s.ax, args...)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, s.said
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	return func() string {
+		if err := cmd.Wait(); err != nil {
+			return ""
+		}
+		return strings.TrimSpace(out.String())
 	}
 }
 
@@ -166,6 +224,10 @@ func (s *soak) finish() []store.Run {
 			return false // it is being made
 		}
 		defer st.Close()
+		delayed, err := st.Scheduled(context.Background(), 1)
+		if err != nil || len(delayed) > 0 {
+			return false
+		}
 		open, err = st.Unfinished(context.Background(), "", store.MaxLimit)
 		return err == nil && len(open) == 0
 	})
@@ -244,6 +306,30 @@ func (s *soak) checkTicks(st store.Store) {
 	}
 }
 
+// checkAsked sees to it that each key, and each task that starts a run, has one.
+func (s *soak) checkAsked(runs []store.Run, keys map[string]string) {
+	parts := map[string]int{}
+	for _, run := range runs {
+		switch parent, _, _ := strings.Cut(run.Key, "/"); run.Workflow {
+		case "part":
+			parts[parent]++
+		case "keyed":
+			if keys[run.Key] != run.ID {
+				s.t.Errorf("run %s has the key %s, of run %q", run.ID, run.Key, keys[run.Key])
+			}
+			delete(keys, run.Key)
+		}
+	}
+	for key, id := range keys {
+		s.t.Errorf("run %s of key %s is not there", id, key)
+	}
+	for _, run := range runs {
+		if run.Workflow == "wide" && parts[run.ID] != 1 {
+			s.t.Errorf("the task of run %s (%s) has started %d runs", run.ID, run.State, parts[run.ID])
+		}
+	}
+}
+
 // history is what one task of one run has written.
 type history struct{ starts, good, bad int }
 
@@ -290,26 +376,32 @@ func rounds(t *testing.T, short int) int {
 // and is not begun again, no tick is lost or doubled, and every run ends.
 func TestAnEngineThatDiesAgainAndAgainLosesNothingAndDoesNothingTwice(t *testing.T) {
 	s := newSoak(t)
-	for range rounds(t, 15) {
+	keys := map[string]string{} // of runs that were asked for
+	for i := range rounds(t, 15) {
 		s.start()
 		<-time.After(time.Duration(s.random.IntN(900)) * time.Millisecond)
 		sig := syscall.SIGKILL
 		if s.random.IntN(5) == 0 {
 			sig = syscall.SIGTERM // which detaches
 		}
+		key := strconv.Itoa(i)
+		answer := s.trigger(key)
+		<-time.After(time.Duration(s.random.IntN(60)) * time.Millisecond)
 		s.end(sig)
+		first, again := answer(), s.trigger(key)()
+		if again == "" || first != "" && first != again {
+			t.Errorf("key %s gave run %q, and then %q", key, first, again)
+		}
+		keys[key] = again
 	}
 	runs := s.finish()
 	ledger := s.ledger()
+	s.checkAsked(runs, keys)
 	for _, run := range runs {
 		if run.State == machine.RunSkipped {
 			continue // a newer tick took its place while it waited
 		}
-		tasks := []string{"t"}
-		if run.Workflow == "mixed" {
-			tasks = []string{"short", "long", "again", "fails", "tree", "pay", "last"}
-		}
-		for _, task := range tasks {
+		for _, task := range tasks[run.Workflow] {
 			want := history{1, 1, 0}
 			switch task {
 			case "again":
