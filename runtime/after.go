@@ -91,7 +91,7 @@ func (e *Engine) endedSince(ctx context.Context, workflow string, since time.Tim
 // followsSince gives the time from which on ends of other runs count. It is in
 // the ledger from the first load on.
 func (e *Engine) followsSince(ctx context.Context, wf *dsl.Workflow) (time.Time, error) {
-	now := timestamp(time.Now())
+	now := e.now()
 	window := now.Add(-wf.CatchupWindow.Or(trigger.DefaultWindow))
 	spans, err := e.Store.Schedules(ctx, wf.Name.V)
 	if err != nil {

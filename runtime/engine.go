@@ -89,7 +89,8 @@ type Engine struct {
 	mailed   chan struct{} // there are new messages
 	own      sync.Map      // ids of messages made here, where others send them
 
-	longest time.Duration // sleep of the loop: maxPause but in tests, where no clock is ever set
+	longest time.Duration    // sleep of the loop: maxPause but in tests, where no clock is ever set
+	clock   func() time.Time // on the wall, in tests that set it; nil for time.Now
 	calls   executor.Registry
 	plans   plans
 
@@ -197,7 +198,7 @@ func (e *Engine) create(ctx context.Context, q Request, owner string) (store.Run
 	if err := e.refusal(q.Plan); err != nil {
 		return store.Run{}, nil, refused{err}
 	}
-	now := timestamp(time.Now())
+	now := e.now()
 	params, err := checkParams(q.Plan.Workflow, q.Params)
 	if err != nil {
 		return store.Run{}, nil, refused{err}
@@ -441,6 +442,14 @@ func (e *Engine) stopped() error {
 		return fmt.Errorf("%w: %w", ErrStopped, e.failed)
 	}
 	return ErrStopped
+}
+
+// now gives the time on the wall.
+func (e *Engine) now() time.Time {
+	if e.clock != nil {
+		return timestamp(e.clock())
+	}
+	return timestamp(time.Now())
 }
 
 // timestamp brings a time to what a store keeps.

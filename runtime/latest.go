@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/runtime/machine"
@@ -25,7 +24,7 @@ func (e *Engine) RetryLatest(ctx context.Context, id string, tasks []string, pla
 // rebase has an ended run go on in another plan, and stores that. Its records of
 // tasks and attempts are told anew, by the places of their tasks in the plan.
 func (e *Engine) rebase(ctx context.Context, l *live, plan *dag.Plan) error {
-	version := versionOf(plan, timestamp(time.Now()))
+	version := versionOf(plan, e.now())
 	if version.Hash == l.rec.Version {
 		return nil
 	}
@@ -52,7 +51,7 @@ func (e *Engine) rebase(ctx context.Context, l *live, plan *dag.Plan) error {
 	if err != nil {
 		return refused{err}
 	}
-	changed := machine.VersionChanged{From: rec.Version, To: version.Hash, At: timestamp(time.Now())}
+	changed := machine.VersionChanged{From: rec.Version, To: version.Hash, At: e.now()}
 	data, err := machine.Encode(changed)
 	if err != nil {
 		return err

@@ -42,6 +42,7 @@ type loop struct {
 	pools     *pools
 	gate      gate
 	timers    timers
+	seen      reading
 
 	serving bool                       // takes in what waits in the store
 	due     time.Time                  // when to look for delayed runs; zero for never
@@ -148,6 +149,7 @@ func (lp *loop) serve() {
 		wake.Reset(lp.pause())
 		select {
 		case do := <-lp.e.inbox:
+			lp.readClock()
 			do(lp)
 			lp.drain()
 		case w := <-lp.committed:
@@ -163,6 +165,7 @@ func (lp *loop) serve() {
 			lp.finish()
 			return
 		}
+		lp.readClock()
 		lp.fireTimers()
 		lp.fireSchedules()
 		lp.lookForDue()
@@ -209,7 +212,7 @@ func (lp *loop) interruptAll() {
 
 // pause gives how long the loop may sleep.
 func (lp *loop) pause() time.Duration {
-	now := time.Now()
+	now := lp.now()
 	pause := lp.timers.pause(now, lp.e.longest)
 	if !lp.due.IsZero() && !lp.looking {
 		pause = min(pause, max(0, lp.due.Sub(now)))
@@ -218,7 +221,7 @@ func (lp *loop) pause() time.Duration {
 		pause = min(pause, max(0, lp.late.at.Sub(now)))
 	}
 	if g := &lp.gate; !g.again.IsZero() && !g.asking {
-		pause = min(pause, max(0, g.again.Sub(now)))
+		pause = min(pause, max(0, time.Until(g.again)))
 	}
 	for _, s := range lp.schedules {
 		if !s.wake.IsZero() {
@@ -240,7 +243,7 @@ func (lp *loop) drain() {
 	}
 }
 
-func (lp *loop) now() time.Time { return timestamp(time.Now()) }
+func (lp *loop) now() time.Time { return lp.e.now() }
 
 // adopt makes a run one of those that the loop owns.
 func (lp *loop) adopt(l *live) {

@@ -145,7 +145,7 @@ const ownTime = 15 * time.Second
 // batch, the first of them. about identifies what is told, so that it is told
 // once; run says what it belongs to.
 func (e *Engine) tell(b *store.Batch, plan *dag.Plan, run *store.Run, n Notice, events []string, about ...string) {
-	now := timestamp(time.Now())
+	now := e.now()
 	next := now
 	if !e.delivers.Load() {
 		next = now.Add(ownTime)
@@ -263,7 +263,7 @@ func (e *Engine) tellBroken(ctx context.Context, c, before *reload.Catalog) erro
 		if file == nil || !f.Stale || was[f.Name] {
 			continue
 		}
-		n := Notice{Workflow: f.Name, At: timestamp(time.Now()), File: f.Path, Diagnostics: flaws(f.Diagnostics)}
+		n := Notice{Workflow: f.Name, At: e.now(), File: f.Path, Diagnostics: flaws(f.Diagnostics)}
 		n.Summary = f.Name + " is broken: its last good version stays scheduled"
 		if len(n.Diagnostics) > 0 {
 			d := n.Diagnostics[0]

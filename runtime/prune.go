@@ -84,7 +84,7 @@ func (e *Engine) Prune(ctx context.Context, p Prune) ([]store.Run, error) {
 // outdated lists the runs that are to go, the oldest first, and from where on
 // ticks are kept.
 func (e *Engine) outdated(ctx context.Context, p Prune) (old []store.Run, ticks []store.Forgotten, err error) {
-	now := timestamp(time.Now())
+	now := e.now()
 	seen := map[string]int{}
 	f := store.RunFilter{Limit: store.MaxLimit}
 	for st := machine.RunScheduled; st <= machine.RunSkipped; st++ {

@@ -278,7 +278,7 @@ func (e *Engine) takeOver(ctx context.Context, id string, check func(*live) erro
 	if err := check(l); err != nil {
 		return nil, err
 	}
-	taken := machine.TakenOver{By: e.Owner, At: timestamp(time.Now())}
+	taken := machine.TakenOver{By: e.Owner, At: e.now()}
 	if _, err := l.run.Apply(taken); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 // ledger. One that the ledger does not know is written into it, so that what is
 // missed from now on can be caught up, and so that `every` keeps its pace.
 func (e *Engine) schedulesOf(ctx context.Context, file *reload.File) ([]*scheduled, error) {
-	wf, now := file.Workflow, timestamp(time.Now())
+	wf, now := file.Workflow, e.now()
 	rules, known, err := e.rulesOf(ctx, file.Plan, now)
 	if err != nil {
 		return nil, err

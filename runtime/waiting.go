@@ -129,7 +129,8 @@ func (e *Engine) LookAgain(ctx context.Context) error {
 // which to look for more. Those that another process leaves in the store it does
 // not hear of, so it looks even where none waits.
 func (e *Engine) startDue(ctx context.Context) (next time.Time, err error) {
-	next = time.Now().Add(e.longest)
+	now := e.now()
+	next = now.Add(e.longest)
 	done, err := e.take(ctx)
 	if err != nil {
 		return next, err
@@ -139,7 +140,7 @@ func (e *Engine) startDue(ctx context.Context) (next time.Time, err error) {
 	if err != nil {
 		return next, err
 	}
-	now := timestamp(time.Now())
+	now = e.now()
 	due := len(runs)
 	for i, r := range runs {
 		if r.NotBefore.After(now) {
@@ -226,7 +227,7 @@ func (e *Engine) takeIn(ctx context.Context, runs []store.Run) error {
 		l, err := e.revive(ctx, rec)
 		if err != nil {
 			rec.State, rec.Reason, rec.Error = machine.RunFailed, machine.ReasonStartError, err.Error()
-			rec.FinishedAt = timestamp(time.Now())
+			rec.FinishedAt = e.now()
 			l = nil
 		}
 		if rec.Owner != e.Owner || l == nil {
@@ -284,7 +285,7 @@ func (e *Engine) claim(ctx context.Context, runs []store.Run) (lost map[string]b
 		b := &store.Batch{Update: runs}
 		e.tellEnds(ctx, b, e.startFailures(ctx, runs))
 		for _, r := range runs {
-			data, err := machine.Encode(machine.TakenOver{By: e.Owner, At: timestamp(time.Now())})
+			data, err := machine.Encode(machine.TakenOver{By: e.Owner, At: e.now()})
 			if err != nil {
 				return err
 			}
@@ -333,7 +334,7 @@ func (e *Engine) cancelWaiting(ctx context.Context, id, by string) error {
 		return e.resumeTaken(ctx, id, cancelBy(by))
 	}
 	rec.State, rec.Reason, rec.Error = machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart
-	rec.FinishedAt = timestamp(time.Now())
+	rec.FinishedAt = e.now()
 	lost, err := e.claim(ctx, []store.Run{rec})
 	if lost[id] {
 		return fmt.Errorf("run %s has gone on meanwhile: %w", id, store.ErrConflict)
