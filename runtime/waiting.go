@@ -66,6 +66,9 @@ func (lp *loop) lookForDue() {
 		}
 		_ = e.send(ctx, func(lp *loop) { // or it is over
 			lp.looking = false
+			if latest := lp.now().Add(e.longest); next.After(latest) { // the clock was set back meanwhile
+				next = latest
+			}
 			lp.lookAt(next)
 			for _, name := range more {
 				lp.flow(name).beyond = 1

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -241,6 +242,7 @@ func (s *serving) load(ctx context.Context, beside *sync.WaitGroup) error {
 	beside.Go(func() { watching <- s.watch(ctx, ready) })
 	select {
 	case <-ready:
+		debug.FreeOSMemory() // to read the files took more than to keep them
 	case err := <-watching:
 		if ctx.Err() == nil {
 			return exit{exitUsage, err}
