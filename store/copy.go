@@ -55,6 +55,14 @@ func copyMessage(m Message) Message {
 	return m
 }
 
+func copyPause(p Pause) Pause {
+	p.Since = copyTime(p.Since)
+	if !p.Until.IsZero() {
+		p.Until = copyTime(p.Until)
+	}
+	return p
+}
+
 func copyTime(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }
 
 func copySlice[T any](s []T) []T {

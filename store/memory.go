@@ -25,6 +25,7 @@ type Memory struct {
 	keys     map[runKey]string     // run ids
 	ticks    map[tickKey]Tick
 	messages map[string]Message
+	pauses   []Pause
 }
 
 type memoryRun struct {
@@ -129,6 +130,9 @@ func (w *memoryWrite) batch(b *Batch) error {
 		return err
 	}
 	if err := each(b.Tries, w.try); err != nil {
+		return err
+	}
+	if err := each(b.Pause, w.pause); err != nil {
 		return err
 	}
 	for _, id := range b.Remove {

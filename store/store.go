@@ -182,6 +182,7 @@ type Batch struct {
 	Ticks    []Tick    // ErrConflict where the tick is there already
 	Messages []Message // those already there are left as they are
 	Tries    []Try     // ErrConflict where the message has had another number of tries, ErrNotFound where it is not there
+	Pause    []Pause   // inserted or replaced by workflow and Since; ErrConflict where another of the workflow lasts too
 	Remove   []string  // ids of runs that go, with all that belongs to them but their version and messages; those not there are passed over
 	Forget   []Forgotten
 	Purge    time.Time // messages made before it go, but for those that wait; zero for none
@@ -197,7 +198,7 @@ type Forgotten struct {
 // Empty tells whether there is nothing to write.
 func (b *Batch) Empty() bool {
 	return len(b.Versions)+len(b.Create)+len(b.Update)+len(b.Append)+len(b.Restate)+len(b.Tasks)+len(b.Attempts)+len(b.Ticks)+
-		len(b.Messages)+len(b.Tries)+len(b.Remove)+len(b.Forget) == 0 && b.Purge.IsZero()
+		len(b.Messages)+len(b.Tries)+len(b.Pause)+len(b.Remove)+len(b.Forget) == 0 && b.Purge.IsZero()
 }
 
 // MaxLimit is the length of the longest list of runs. A limit outside 1 to
@@ -266,6 +267,7 @@ type Store interface {
 	Schedules(ctx context.Context, workflow string) ([]Span, error)
 
 	Outbox
+	Pausing
 
 	// Close waits for the batches that are being written. After it every
 	// other method gives an error.

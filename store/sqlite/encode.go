@@ -32,6 +32,7 @@ const (
 	putMessage
 	putTry
 	countTries
+	putPause
 	removeRun
 	removeEvents
 	removeTasks
@@ -93,6 +94,9 @@ var texts = [statements]string{
 	putTry: `UPDATE messages SET tries = ?, state = ?, error = ?, next_at = ? WHERE id = ? AND tries = ?`,
 
 	countTries: `SELECT tries FROM messages WHERE id = ?`,
+
+	putPause: `INSERT INTO pauses (workflow, by, since, until) VALUES (?, ?, ?, ?)
+		ON CONFLICT (workflow, since) DO UPDATE SET by = excluded.by, until = excluded.until`,
 
 	removeRun:      `DELETE FROM runs WHERE id = ?`,
 	removeEvents:   `DELETE FROM events WHERE run = ?`,
@@ -161,6 +165,9 @@ func encode(b *store.Batch) []op {
 	}
 	for _, t := range b.Tries {
 		e.add(putTry, t.ID, int64(t.Tries), string(t.State), t.Error, micros(t.NextAt), t.ID, int64(t.Have))
+	}
+	for _, p := range b.Pause {
+		e.add(putPause, p.Workflow, p.Workflow, p.By, p.Since.UnixMicro(), micros(p.Until))
 	}
 	for _, id := range b.Remove {
 		for _, do := range []statement{removeEvents, removeTasks, removeAttempts, removeRun} {

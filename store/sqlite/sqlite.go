@@ -52,6 +52,7 @@ const (
 // Store is a store.Store in a file.
 type Store struct {
 	path    string
+	version int // of the database when it was opened
 	reads   *sql.DB
 	queries sync.Map // text → *sql.Stmt of reads
 	writer  *writer  // nil when opened for reading
@@ -202,6 +203,7 @@ func openReads(ctx context.Context, path, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	s.version = version
 	return s, nil
 }
 

@@ -321,6 +321,8 @@ func (w *writer) op(o *op) error {
 		return w.untried(o)
 	case o.do == createRun:
 		return fmt.Errorf("run %q: %w: its id or its key is taken", o.of, store.ErrConflict)
+	case o.do == putPause:
+		return fmt.Errorf("pause of %q: %w: another lasts", o.of, store.ErrConflict)
 	case o.do == putTick:
 		return fmt.Errorf("tick of %q: %w: it is there already", o.of, store.ErrConflict)
 	case o.do == appendEvents:

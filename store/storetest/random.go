@@ -107,6 +107,10 @@ func batch(t *rapid.T, m *store.Memory) *store.Batch {
 			return store.Try{ID: messageID.Draw(t, "message"), Have: rapid.IntRange(0, 1).Draw(t, "have"), Tries: rapid.IntRange(0, 1).Draw(t, "tries"),
 				State: messageState.Draw(t, "state"), Error: name.Draw(t, "error"), NextAt: moment.Draw(t, "next")}
 		}),
+		Pause: few(t, "pauses", func() store.Pause {
+			return store.Pause{Workflow: workflow.Draw(t, "workflow"), By: name.Draw(t, "by"),
+				Since: day.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "since"))), Until: moment.Draw(t, "until")}
+		}),
 		Purge: moment.Draw(t, "purge"),
 		Forget: few(t, "forget", func() store.Forgotten {
 			return store.Forgotten{Workflow: workflow.Draw(t, "workflow"), Before: day.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "before")))}

@@ -17,7 +17,7 @@ import (
 // Run holds a store to the contract. open gives a new, empty store for each
 // test and closes it at the test's end.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, group := range [][]check{records, writes, lists, messages, together} {
+	for _, group := range [][]check{records, writes, lists, messages, pauses, together} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 		}
@@ -71,6 +71,7 @@ func full() *store.Batch {
 		Restate:  []string{"r1"},
 		Messages: []store.Message{message},
 		Tries:    []store.Try{{ID: "m1", Have: 2, Tries: 3, State: store.MessageWaiting, Error: "still no answer", NextAt: day.Add(2 * time.Hour)}},
+		Pause:    []store.Pause{{Workflow: "nightly", By: "loopback", Since: day, Until: day.Add(time.Hour)}},
 		Remove:   []string{"gone"},
 		Forget:   []store.Forgotten{{Workflow: "gone", Before: day}},
 		Purge:    day.AddDate(-1, 0, 0),
@@ -97,6 +98,7 @@ type view struct {
 	Spans            map[string][]store.Span
 	Messages         map[string][]store.Message
 	Waiting          int
+	Pauses           []store.Pause
 }
 
 // see asks a store for everything. Empty answers are left out, since nil and
@@ -112,6 +114,7 @@ func see(t tb, s store.Store, n names) view {
 		Tasks: map[string][]store.Task{}, Attempts: map[string][]store.Attempt{}, Events: map[string][]store.Event{},
 		Ticks: map[string][]store.Tick{}, Spans: map[string][]store.Span{},
 		Messages: map[string][]store.Message{}, Waiting: must(s.Waiting(ctx))(t),
+		Pauses: must(s.Pauses(ctx))(t),
 	}
 	for _, st := range []store.MessageState{store.MessageWaiting, store.MessageSent, store.MessageGivenUp, ""} {
 		answer(v.Messages, string(st), must(s.Messages(ctx, st, store.MaxLimit))(t))
