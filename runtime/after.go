@@ -135,6 +135,7 @@ func (e *Engine) follow(ctx context.Context, file *reload.File, at time.Time) er
 	}
 	var ended []string
 	t := trigger.Tick{At: at, From: at, To: at}
+	var due time.Time
 	for i, a := range file.Workflow.After {
 		last, ok, err := e.lastFor(ctx, a.Workflow.V, at)
 		if err != nil || !ok || !endedSo(last.State, a.On) {
@@ -143,11 +144,19 @@ func (e *Engine) follow(ctx context.Context, file *reload.File, at time.Time) er
 		if i == 0 {
 			t.From, t.To = last.IntervalFrom, last.IntervalTo
 		}
+		if last.FinishedAt.After(due) {
+			due = last.FinishedAt
+		}
 		ended = append(ended, fmt.Sprintf("run %s of %s %s", last.ID, a.Workflow.V, last.State))
 	}
 	var p *pendingTick
 	tick := store.Tick{Workflow: name, Schedule: afterSchedule, At: at, Reason: strings.Join(ended, ", ")}
 	if err := e.look(ctx, func(lp *loop) {
+		if pauses := lp.pauses[name]; trigger.Lasting(pauses) || trigger.Covered(pauses, due) {
+			tick.Outcome, tick.Reason = store.TickSkipped, trigger.Paused
+			p = &pendingTick{tick: tick}
+			return
+		}
 		p = lp.fire(file, &trigger.Rule{}, store.TriggerAfter, t, tick, lp.now())
 	}); err != nil {
 		return err

@@ -15,12 +15,17 @@ type Coming struct {
 	At       time.Time
 }
 
-// Coming gives the times of all schedules after one time and not after another,
+// Coming gives the times of all schedules that are not paused after one time and not after another,
 // by time, at most perSchedule for each schedule. Jitter is left out.
 func (e *Engine) Coming(ctx context.Context, after, until time.Time, perSchedule int) ([]Coming, error) {
 	e.init()
 	var schedules []*scheduled
-	if err := e.look(ctx, func(lp *loop) { schedules = slices.Clone(lp.schedules) }); err != nil {
+	if err := e.look(ctx, func(lp *loop) {
+		schedules = slices.DeleteFunc(slices.Clone(lp.schedules), func(s *scheduled) bool {
+			_, paused := lp.paused[s.file.Workflow.Name.V]
+			return paused
+		})
+	}); err != nil {
 		return nil, err
 	}
 	var all []Coming

@@ -31,13 +31,16 @@ func (e *Engine) Health(ctx context.Context) (Health, error) {
 }
 
 // NextTicks gives for each workflow when its schedules start it next; it has no
-// entry for those that nothing starts.
+// entry for those that nothing starts, as while they are paused.
 func (e *Engine) NextTicks(ctx context.Context) (map[string]time.Time, error) {
 	e.init()
 	next := map[string]time.Time{}
 	err := e.look(ctx, func(lp *loop) {
 		for _, s := range lp.schedules {
 			name := s.file.Workflow.Name.V
+			if _, paused := lp.paused[name]; paused {
+				continue
+			}
 			if at, ok := next[name]; !s.wake.IsZero() && (!ok || s.wake.Before(at)) {
 				next[name] = s.wake
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/runtime/trigger"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -32,13 +33,15 @@ type loop struct {
 	live      map[string]*live
 	flows     map[string]*flow
 	schedules []*scheduled
-	followers map[string][]*reload.File // workflows that are started after another, by its name
-	catalog   *reload.Catalog           // what is loaded; nil for nothing yet
-	followed  time.Time                 // when ends of other processes' runs were last looked for
-	woken     []*live                   // may have something to start: asked when slots are granted
-	turns     turns                     // have something to start
-	restless  []*live                   // changed, and may have a task that does not wait for its pool
-	free      int                       // slots
+	followers map[string][]*reload.File  // workflows that are started after another, by its name
+	catalog   *reload.Catalog            // what is loaded; nil for nothing yet
+	pauses    map[string][]trigger.Pause // of workflows, all that there have been
+	paused    map[string]store.Pause     // those under way
+	followed  time.Time                  // when ends of other processes' runs were last looked for
+	woken     []*live                    // may have something to start: asked when slots are granted
+	turns     turns                      // have something to start
+	restless  []*live                    // changed, and may have a task that does not wait for its pool
+	free      int                        // slots
 	pools     *pools
 	gate      gate
 	timers    timers

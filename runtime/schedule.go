@@ -29,6 +29,9 @@ type scheduled struct {
 // schedule that it had before goes on from its last tick.
 func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 	e.init()
+	if err := e.changePauses(ctx, func() error { return nil }); err != nil { // before the first tick
+		return err
+	}
 	var all []*scheduled
 	var before *reload.Catalog
 	for _, file := range c.Workflows {
@@ -163,7 +166,7 @@ func (lp *loop) fireSchedules() {
 		if s.wake.IsZero() || s.wake.After(now) || *s.busy {
 			continue
 		}
-		ticks := s.rule.Due(s.file.Workflow, s.last, now.Add(-s.delay))
+		ticks := s.rule.Due(s.file.Workflow, lp.pauses[s.file.Workflow.Name.V], s.last, now.Add(-s.delay))
 		if len(ticks) == 0 { // the clock was set back
 			s.arm()
 			continue
@@ -184,6 +187,8 @@ func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {
 		switch t.Fate {
 		case trigger.Missed:
 			tick.Outcome = store.TickMissed
+		case trigger.Skipped:
+			tick.Outcome = store.TickSkipped
 		case trigger.Merged:
 			tick.Outcome = store.TickMerged
 		case trigger.Fire:

@@ -139,6 +139,9 @@ func (e *Engine) startDue(ctx context.Context) (next time.Time, err error) {
 		return next, err
 	}
 	defer done()
+	if err := e.readPauses(ctx); err != nil {
+		return next, err
+	}
 	runs, err := e.Store.Scheduled(ctx, lookLimit)
 	if err != nil {
 		return next, err

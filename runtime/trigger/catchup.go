@@ -24,9 +24,10 @@ type Fate uint8
 
 // The fates of ticks.
 const (
-	Fire   Fate = iota
-	Missed      // dropped by catchup or its window
-	Merged      // part of the run of the last one
+	Fire    Fate = iota
+	Missed       // dropped by catchup or its window
+	Merged       // part of the run of the last one
+	Skipped      // fell into a pause
 )
 
 // lateness is how late a tick may be noticed and still count as on time: an
@@ -45,8 +46,9 @@ const maxMissed = 100_000
 // fire. Else the engine has been away, and they are treated by the workflow's
 // catchup: with `latest` one run and then the normal pace. After more than a
 // hundred thousand ticks that are older than catchup_window, the last of these
-// stands for the rest of them.
-func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
+// stands for the rest of them. Ticks that fall into pauses are skipped, and take
+// no part in catching up.
+func (r *Rule) Due(wf *dsl.Workflow, pauses []Pause, last, now time.Time) []Tick {
 	var ticks []Tick
 	open := now.Add(-wf.CatchupWindow.Or(DefaultWindow)) // the window's beginning
 	for at := r.Next(last); !at.IsZero() && !at.After(now); at = r.Next(at) {
@@ -66,21 +68,21 @@ func (r *Rule) Due(wf *dsl.Workflow, last, now time.Time) []Tick {
 		}
 		ticks = append(ticks, Tick{At: at, From: from, To: at})
 	}
-	catchUp(ticks, wf, now)
+	decide(ticks, wf, pauses, now)
 	return ticks
 }
 
 const tooOld = "older than catchup_window"
 
 // catchUp decides over the ticks of a time in which the engine was away.
-func catchUp(ticks []Tick, wf *dsl.Workflow, now time.Time) {
+func catchUp(ticks []*Tick, wf *dsl.Workflow, now time.Time) {
 	if len(ticks) == 0 || now.Sub(ticks[0].At) <= lateness {
 		return
 	}
 	window := wf.CatchupWindow.Or(DefaultWindow)
 	merged := -1 // the first of those that the last one stands for
-	for i := range ticks {
-		t, last := &ticks[i], i == len(ticks)-1
+	for i, t := range ticks {
+		last := i == len(ticks)-1
 		switch {
 		case now.Sub(t.At) > window:
 			t.Fate, t.Reason = Missed, cmp.Or(t.Reason, tooOld)

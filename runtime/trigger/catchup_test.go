@@ -11,7 +11,7 @@ import (
 	"github.com/ax-scheduler/ax/runtime/trigger"
 )
 
-func due(t *testing.T, keys, last, now string) []string {
+func due(t *testing.T, keys, last, now string, pauses ...trigger.Pause) []string {
 	t.Helper()
 	wf, ds := dsl.Parse("f.yaml", []byte("name: f\ncron: \"0 * * * *\"\ntimezone: UTC\n"+keys+"tasks:\n  a: {run: x}\n"))
 	if ds.Errors() {
@@ -23,8 +23,8 @@ func due(t *testing.T, keys, last, now string) []string {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, tick := range rs[0].Due(wf, at(t, last), at(t, now)) {
-		fate := []string{"fire", "missed", "merged"}[tick.Fate]
+	for _, tick := range rs[0].Due(wf, pauses, at(t, last), at(t, now)) {
+		fate := []string{"fire", "missed", "merged", "skipped"}[tick.Fate]
 		if tick.Fate == trigger.Fire {
 			fate += fmt.Sprintf(" %s-%s", tick.From.Format("15:04"), tick.To.Format("15:04"))
 		}
@@ -80,7 +80,7 @@ func TestABusyMachineLosesNoTickAndAPauseMakesNoBurst(t *testing.T) {
 	}
 	for _, c := range []struct{ away, fired int }{{1, 1}, {4, 4}, {12, 1}, {3600, 1}} {
 		fired := 0
-		ticks := rs[0].Due(wf, anchor, anchor.Add(time.Duration(c.away)*time.Second+time.Millisecond))
+		ticks := rs[0].Due(wf, nil, anchor, anchor.Add(time.Duration(c.away)*time.Second+time.Millisecond))
 		for _, tick := range ticks {
 			if tick.Fate == trigger.Fire {
 				fired++
@@ -104,7 +104,7 @@ func TestAnOutageOfYearsIsDealtWithInBoundedSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := last.AddDate(6, 0, 0)
-	ticks := rs[0].Due(wf, last, now)
+	ticks := rs[0].Due(wf, nil, last, now)
 	const day = 24 * 60 * 60
 	if len(ticks) != 100_000+1+day+1 {
 		t.Fatalf("%d ticks", len(ticks))
