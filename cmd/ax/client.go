@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/server"
 )
 
 // client talks to the ax that serves the data folder.
@@ -48,6 +49,7 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 		return err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(server.UserHeader, osUser())
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -41,12 +42,15 @@ what runs of a part of the workflow start with is listed as their tasks. Times o
 		Example:           "  ax next nightly -n 3\n  ax next nightly --after 2026-03-28T00:00:00Z --json",
 		Args:              exactly("FILE|NAME"),
 		ValidArgsFunction: g.completeWorkflow,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := g.loadPlan(args[0])
 			if err != nil {
 				return err
 			}
-			return g.next(plan, o)
+			if err := g.next(plan, o); err != nil {
+				return err
+			}
+			return g.sayPaused(cmd.Context(), plan.Workflow.Name.V)
 		},
 	}
 	cmd.Flags().IntVarP(&o.n, "number", "n", 10, "how many")
@@ -54,6 +58,16 @@ what runs of a part of the workflow start with is listed as their tasks. Times o
 	cmd.Flags().BoolVar(&o.json, "json", false, "print a JSON array")
 	cmd.Flags().StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
 	return cmd
+}
+
+// sayPaused tells, beside the coming ticks, that they start nothing.
+func (g *globals) sayPaused(ctx context.Context, name string) error {
+	p, paused, err := g.pauseOf(ctx, name)
+	if err != nil || !paused {
+		return err
+	}
+	_, err = fmt.Fprintf(g.stderr, "ax: %s: its ticks are skipped until ax resume %s\n", pauseText(p), name)
+	return err
 }
 
 func (g *globals) next(plan *dag.Plan, o nextOptions) error {

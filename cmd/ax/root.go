@@ -53,7 +53,7 @@ func newRoot(w *world) *cobra.Command {
 		return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 	})
 	for _, command := range []func(*globals) *cobra.Command{
-		runCommand, serveCommand, triggerCommand, backfillCommand, pruneCommand, backupCommand, doctorCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, retryCommand, cancelCommand,
+		runCommand, serveCommand, triggerCommand, backfillCommand, pruneCommand, backupCommand, doctorCommand, lintCommand, runsCommand, showCommand, logsCommand, explainCommand, retryCommand, cancelCommand, pauseCommand, resumeCommand,
 		graphCommand, nextCommand, fmtCommand, schemaCommand,
 		lspCommand,
 		initCommand, versionCommand,

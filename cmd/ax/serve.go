@@ -264,7 +264,9 @@ func (s *serving) announce(api *server.Server) error {
 	own := ""
 	if api.Tokens = s.tokens; len(s.tokens) > 0 {
 		own = rand.Text()
-		api.Tokens = append(slices.Clone(s.tokens), server.NewToken(server.Operator, own))
+		commands := server.NewToken(server.Operator, own)
+		commands.Local = true
+		api.Tokens = append(slices.Clone(s.tokens), commands)
 	}
 	addr := s.ln.Addr().(*net.TCPAddr)
 	reach := *addr

@@ -30,6 +30,8 @@ type workflowView struct {
 	File     *reload.File
 	Loaded   bool
 	Stale    bool
+	Paused   *store.Pause // nil where it is not
+	Timed    bool         // it has what can be paused: schedules, or `after`
 	About    []pair
 	Graph    graphView
 	Coming   []runtime.Coming
@@ -99,11 +101,20 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 	for i := range v.Ledger {
 		v.Ledger[i].At = s.local(v.Ledger[i].At)
 	}
+	paused, err := s.Engine.Paused(ctx)
+	if err != nil {
+		return err
+	}
+	if p, ok := paused[name]; ok {
+		p.Since = s.local(p.Since)
+		v.Paused = &p
+	}
 	version := ""
 	if v.Loaded {
 		version = v.File.Source.Hash()
 		v.Stale = staleNames(s.Catalog())[name]
 		v.About = aboutOf(v.File.Workflow)
+		v.Timed = timed(v.File)
 		v.Form.Fields = fieldsOf(v.File.Workflow, v.Form.Values)
 		if err := s.comingOf(ctx, &v); err != nil {
 			return err
@@ -122,6 +133,12 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 	p := page{Title: name, Nav: "home", Watch: watching(url.Values{"workflow": {name}}.Encode()), Since: since}
 	s.render(w, r, status, "workflow", p, v)
 	return nil
+}
+
+// timed tells whether a workflow is started by itself.
+func timed(f *reload.File) bool {
+	return len(f.Workflow.Schedules)+len(f.Workflow.After) > 0 ||
+		slices.ContainsFunc(f.Plan.Tasks, func(n dag.Node) bool { return len(n.Spec.Schedules) > 0 })
 }
 
 // aboutOf tells what a workflow says of itself beside its tasks.

@@ -43,6 +43,7 @@ type flowRow struct {
 	Description string
 	Disabled    bool
 	Stale       bool
+	Paused      *store.Pause // nil where it is not
 	Next        time.Time
 	Strip       []store.Run // oldest first
 	Last        *store.Run
@@ -94,7 +95,7 @@ func (s *Server) homePage(w http.ResponseWriter, r *http.Request) error {
 // homeRows lists the workflows of one page.
 func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error {
 	c := s.Catalog()
-	next, err := s.Engine.NextTicks(ctx)
+	sch, err := s.schedules(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,10 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 		wf := c.Workflows[name].Workflow
 		row := flowRow{
 			Name: name, Description: oneLine(wf.Description.V, 120), Disabled: wf.Disabled.V, Stale: stale[name],
-			Next: s.local(next[name]),
+			Next: s.local(sch.next[name]),
+		}
+		if p, paused := sch.paused[name]; paused {
+			row.Paused = &p
 		}
 		runs, err := s.stripOf(ctx, name)
 		if err != nil {

@@ -100,6 +100,7 @@ func (s *Server) Handler() http.Handler {
 	s.workflows(api)
 	s.runs(api)
 	s.backfills(api)
+	s.pauses(api)
 	s.prunes(api)
 	s.history(api)
 	s.logs(api)

@@ -88,7 +88,7 @@ type loginView struct {
 // login keeps the token that was given in a cookie.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	text, next := strings.TrimSpace(r.PostForm.Get("token")), localPath(r.PostForm.Get("next"))
-	if s.holderOf(text).role == Nobody && len(s.Tokens) > 0 {
+	if who, _ := s.holderOf(text); who.role == Nobody && len(s.Tokens) > 0 {
 		s.render(w, r, http.StatusUnauthorized, "login", page{Title: "Sign in"}, loginView{Next: next, Bad: true})
 		return
 	}

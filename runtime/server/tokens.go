@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"unicode"
 )
 
 // Role is what the holder of a token may do.
@@ -26,12 +27,15 @@ func (r Role) String() string { return [...]string{"nobody", "read", "operate"}[
 // Token lets its holder in. It is kept as a hash, which is compared in constant
 // time.
 type Token struct {
-	Role Role
-	hash [sha256.Size]byte
+	Role  Role
+	Local bool // of the commands that find it in the data folder
+	hash  [sha256.Size]byte
 }
 
 // NewToken gives a token from its text.
-func NewToken(role Role, text string) Token { return Token{role, sha256.Sum256([]byte(text))} }
+func NewToken(role Role, text string) Token {
+	return Token{Role: role, hash: sha256.Sum256([]byte(text))}
+}
 
 // ReadTokens reads a file with a token a line, as ROLE TOKEN, where the role is
 // read or operate. Empty lines and those that begin with # are passed over.
@@ -68,6 +72,25 @@ type caller struct {
 
 type callerKey struct{}
 
+// UserHeader is the header in which the commands of ax name the user who gave them. It is
+// believed of who has their token, or where none is needed.
+const UserHeader = "Ax-User"
+
+// CommandOf gives the name under which a command of a user of the operating system
+// is recorded.
+func CommandOf(user string) string { return "command line (" + user + ")" }
+
+// commandOf names the user of a command of ax; no control character gets into a
+// record or a log by it.
+func commandOf(r *http.Request, who caller) caller {
+	given := r.Header.Get(UserHeader)
+	if given == "" || len(given) > 128 || strings.ContainsFunc(given, unicode.IsControl) {
+		return who
+	}
+	who.name = CommandOf(given)
+	return who
+}
+
 func callerIn(ctx context.Context) caller {
 	who, _ := ctx.Value(callerKey{}).(caller)
 	return who
@@ -77,27 +100,32 @@ func callerIn(ctx context.Context) caller {
 // a cookie.
 func (s *Server) callerOf(r *http.Request) caller {
 	if len(s.Tokens) == 0 {
-		return caller{Operator, "loopback"}
+		return commandOf(r, caller{Operator, "loopback"})
 	}
 	if given := r.Header.Get("Authorization"); given != "" {
 		scheme, text, _ := strings.Cut(given, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			return caller{Nobody, "nobody"}
 		}
-		return s.holderOf(strings.TrimSpace(text))
+		who, local := s.holderOf(strings.TrimSpace(text))
+		if local {
+			return commandOf(r, who)
+		}
+		return who
 	}
-	return s.holderOf(cookieText(r, tokenCookie))
+	who, _ := s.holderOf(cookieText(r, tokenCookie))
+	return who
 }
 
-// holderOf gives the holder of a token.
-func (s *Server) holderOf(text string) caller {
+// holderOf gives the holder of a token, and whether it is that of the commands.
+func (s *Server) holderOf(text string) (who caller, local bool) {
 	hash, who := sha256.Sum256([]byte(text)), caller{Nobody, "nobody"}
 	for i := range s.Tokens { // all of them, so that the time tells nothing
 		if t := &s.Tokens[i]; subtle.ConstantTimeCompare(hash[:], t.hash[:]) == 1 && t.Role > who.role {
-			who = caller{t.Role, fmt.Sprintf("%s token %d", t.Role, i+1)}
+			who, local = caller{t.Role, fmt.Sprintf("%s token %d", t.Role, i+1)}, t.Local
 		}
 	}
-	return who
+	return who, local
 }
 
 // open tells whether a path needs no token.

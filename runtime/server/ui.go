@@ -40,6 +40,8 @@ func (s *Server) pages(mux *http.ServeMux) {
 	mux.HandleFunc("GET /workflows/{name}", s.page(s.workflowPage))
 	mux.HandleFunc("POST /workflows/{name}/runs", s.page(s.startForm))
 	mux.HandleFunc("POST /workflows/{name}/backfill", s.page(s.backfillForm))
+	mux.HandleFunc("POST /workflows/{name}/pause", s.page(s.pauseForm(true)))
+	mux.HandleFunc("POST /workflows/{name}/resume", s.page(s.pauseForm(false)))
 	mux.HandleFunc("GET /runs/{id}", s.page(s.runPage))
 	mux.HandleFunc("POST /runs/{id}/cancel", s.page(s.cancelForm))
 	mux.HandleFunc("POST /runs/{id}/retry", s.page(s.retryForm))

@@ -139,6 +139,36 @@ func TestAPageStaysAsItIsWhileWhatItShowsGoesOn(t *testing.T) {
 	}
 }
 
+func TestSomebodyPausesSchedulesAndResumesThem(t *testing.T) {
+	c := newClient(t, flows(t, "name: timed\nevery: 1h\ntasks:\n  a: {run: 'true'}\n", "name: untimed\ntasks:\n  a: {run: 'true'}\n"))
+	b := newTab(t) // ends before the server does
+	b.do(chromedp.Navigate(c.base + "/workflows/timed"))
+	b.until("document.querySelector('#live').textContent === 'live'")
+	b.do(chromedp.Click(chromedp.CSS("#pause")))
+	b.until("document.querySelector('h1').textContent.includes('paused') && document.querySelector('#resume')")
+	b.until("document.querySelector('#coming').textContent.includes('by loopback')")
+	b.do(chromedp.Navigate(c.base + "/"))
+	b.until("document.querySelector('#flows .tag').textContent === 'paused'")
+
+	// Another page learns of it without being loaded again.
+	b.do(chromedp.Navigate(c.base + "/workflows/timed"))
+	b.until("document.querySelector('#live').textContent === 'live'")
+	b.value("window.same = true")
+	c.want(200, "POST", "/api/v1/workflows/timed/resume", "{}", nil)
+	b.until("document.querySelector('#pause') && !document.querySelector('h1').textContent.includes('paused')")
+	if b.value("window.same") != "true" {
+		t.Error("the page was loaded again")
+	}
+	b.do(chromedp.Click(chromedp.CSS("#pause")))
+	b.until("document.querySelector('#resume')")
+	b.do(chromedp.Click(chromedp.CSS("#resume")))
+	b.until("document.querySelector('#pause')")
+	b.do(chromedp.Navigate(c.base + "/workflows/untimed"))
+	if b.value("document.querySelector('#pause') === null") != "true" {
+		t.Error("a workflow that nothing starts can be paused")
+	}
+}
+
 func TestPagesFitAPhoneAndAreReachedByKeyboard(t *testing.T) {
 	c := newClient(t)
 	b := newTab(t) // ends before the server does

@@ -22,8 +22,15 @@ type workflowItem struct {
 	Version     string          `json:"version"`
 	Stale       bool            `json:"stale" doc:"the file has errors, and an older version of it is loaded"`
 	Disabled    bool            `json:"disabled"`
-	Next        *time.Time      `json:"next" doc:"when its schedules start it next"`
+	Next        *time.Time      `json:"next" doc:"when its schedules start it next; null while they are paused"`
 	LastRun     *runtime.Report `json:"last_run"`
+	Paused      *pausedItem     `json:"paused" doc:"while its schedules are paused: by whom, and since when"`
+}
+
+// pausedItem is a pause that is under way.
+type pausedItem struct {
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
 }
 
 type diagnosticItem struct {
@@ -52,15 +59,7 @@ func (s *Server) workflows(api huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		next, err := s.Engine.NextTicks(ctx)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		item, err := s.item(ctx, s.Catalog(), file, next)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		return &workflowAnswer{item}, nil
+		return s.oneWorkflow(ctx, file)
 	})
 	huma.Get(api, "/api/v1/diagnostics", func(context.Context, *struct{}) (*list[diagnosticItem], error) {
 		items := []diagnosticItem{}
@@ -90,13 +89,13 @@ func (s *Server) workflow(name string) (*reload.File, error) {
 
 func (s *Server) listWorkflows(ctx context.Context) (*list[workflowItem], error) {
 	c := s.Catalog()
-	next, err := s.Engine.NextTicks(ctx)
+	sch, err := s.schedules(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
 	items := make([]workflowItem, 0, len(c.Workflows))
 	for _, file := range c.Workflows {
-		item, err := s.item(ctx, c, file, next)
+		item, err := s.item(ctx, c, file, sch)
 		if err != nil {
 			return nil, s.problem(err)
 		}
@@ -106,7 +105,34 @@ func (s *Server) listWorkflows(ctx context.Context) (*list[workflowItem], error)
 	return listOf(items, ""), nil
 }
 
-func (s *Server) item(ctx context.Context, c *reload.Catalog, file *reload.File, next map[string]time.Time) (workflowItem, error) {
+// schedules is how the schedules of all workflows stand.
+type schedules struct {
+	next   map[string]time.Time
+	paused map[string]store.Pause
+}
+
+func (s *Server) schedules(ctx context.Context) (sch schedules, err error) {
+	if sch.next, err = s.Engine.NextTicks(ctx); err != nil {
+		return sch, err
+	}
+	sch.paused, err = s.Engine.Paused(ctx)
+	return sch, err
+}
+
+// oneWorkflow tells of one that is loaded.
+func (s *Server) oneWorkflow(ctx context.Context, file *reload.File) (*workflowAnswer, error) {
+	sch, err := s.schedules(ctx)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	item, err := s.item(ctx, s.Catalog(), file, sch)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &workflowAnswer{item}, nil
+}
+
+func (s *Server) item(ctx context.Context, c *reload.Catalog, file *reload.File, sch schedules) (workflowItem, error) {
 	wf := file.Workflow
 	item := workflowItem{
 		Name: wf.Name.V, Description: wf.Description.V, File: wf.Source.File, Version: wf.Source.Hash(), Disabled: wf.Disabled.V,
@@ -116,7 +142,10 @@ func (s *Server) item(ctx context.Context, c *reload.Catalog, file *reload.File,
 			item.Stale = f.Stale
 		}
 	}
-	if at, ok := next[item.Name]; ok {
+	if p, ok := sch.paused[item.Name]; ok {
+		item.Paused = &pausedItem{p.By, p.Since}
+	}
+	if at, ok := sch.next[item.Name]; ok {
 		item.Next = &at
 	}
 	last, err := s.Store.Runs(ctx, store.RunFilter{Workflow: item.Name, Limit: 1})
