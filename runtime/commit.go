@@ -95,6 +95,7 @@ func (lp *loop) record(l *live, w *write) {
 	l.rec.Events += len(l.events)
 	l.events = nil
 	b.Attempts = append(b.Attempts, l.attempts...)
+	attempts := l.attempts
 	l.attempts = nil
 
 	first := len(b.Tasks)
@@ -108,7 +109,7 @@ func (lp *loop) record(l *live, w *write) {
 		l.written = l.rec
 	}
 	w.ends = append(w.ends, endOf(l)...)
-	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)]})
+	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)], attempts})
 }
 
 // sameRow tells whether a run's own row would stay as it is: most ends of tasks

@@ -115,7 +115,7 @@ func (e *Engine) init() {
 			e.Executor = &executor.Executor{Calls: &e.calls, Supervision: e.supervision()}
 		}
 		if e.Observer == nil {
-			e.Observer = unobserved{}
+			e.Observer = Unobserved{}
 		}
 		if e.MaxParallel == 0 {
 			e.MaxParallel = DefaultMaxParallel

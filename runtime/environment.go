@@ -215,7 +215,7 @@ func (env *environment) variables(own []string, run, task string, attempt int, t
 		"AX_TASK="+task,
 		"AX_ATTEMPT="+strconv.Itoa(attempt),
 		"AX_IDEMPOTENCY_KEY="+run+"/"+task,
-		"TRACEPARENT=00-"+TraceID(run)+"-"+spanID(run, task, attempt)+"-01",
+		"TRACEPARENT=00-"+TraceID(run)+"-"+SpanID(run, task, attempt)+"-01",
 	)
 }
 
@@ -225,8 +225,16 @@ func TraceID(run string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// spanID derives the span of an attempt (8 bytes in hex).
-func spanID(run, task string, attempt int) string {
-	sum := sha256.Sum256([]byte(run + "/" + task + "/" + strconv.Itoa(attempt)))
+// SpanID derives the span of an attempt of a task, or an instance as load[3], in
+// the trace of its run (8 bytes in hex): TRACEPARENT names it to the task.
+func SpanID(run, task string, attempt int) string {
+	return shortHash(run + "/" + task + "/" + strconv.Itoa(attempt))
+}
+
+// RunSpanID derives the span of a run in its own trace (8 bytes in hex).
+func RunSpanID(run string) string { return shortHash(run + "/") }
+
+func shortHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }

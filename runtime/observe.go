@@ -18,14 +18,33 @@ type Observer interface {
 	// MessageTried tells what came of a try: a message that goes on waiting
 	// could not be sent.
 	MessageTried(state store.MessageState)
+	// Changed tells what was made durable. What it gives must not be changed.
+	Changed(u Update)
 }
 
-// unobserved is the observer of an engine that has none.
-type unobserved struct{}
+// Unobserved is an Observer that does nothing. Those who want to be told of a
+// few things embed it.
+type Unobserved struct{}
 
-func (unobserved) RunEnded(string, machine.RunState)             {}
-func (unobserved) RunLate(string)                                {}
-func (unobserved) AttemptEnded(machine.TaskState, time.Duration) {}
-func (unobserved) TickSettled(string, store.TickOutcome)         {}
-func (unobserved) Committed(time.Duration)                       {}
-func (unobserved) MessageTried(store.MessageState)               {}
+var _ Observer = Unobserved{}
+
+// RunEnded does nothing.
+func (Unobserved) RunEnded(string, machine.RunState) {}
+
+// RunLate does nothing.
+func (Unobserved) RunLate(string) {}
+
+// AttemptEnded does nothing.
+func (Unobserved) AttemptEnded(machine.TaskState, time.Duration) {}
+
+// TickSettled does nothing.
+func (Unobserved) TickSettled(string, store.TickOutcome) {}
+
+// Committed does nothing.
+func (Unobserved) Committed(time.Duration) {}
+
+// MessageTried does nothing.
+func (Unobserved) MessageTried(store.MessageState) {}
+
+// Changed does nothing.
+func (Unobserved) Changed(Update) {}

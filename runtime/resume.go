@@ -238,7 +238,7 @@ func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried)
 		return fmt.Errorf("retry run %s: %w", rec.ID, err)
 	}
 	rec.Events += len(b.Append)
-	e.publish(Update{*rec, b.Tasks})
+	e.publish(Update{Run: *rec, Tasks: b.Tasks})
 	return nil
 }
 

@@ -4,8 +4,9 @@ import "github.com/ax-scheduler/ax/store"
 
 // Update tells what has changed in the store.
 type Update struct {
-	Run   store.Run
-	Tasks []store.Task // those that changed
+	Run      store.Run
+	Tasks    []store.Task    // those that changed
+	Attempts []store.Attempt // that began or ended
 }
 
 // Subscribe gives the updates from now on. Who does not keep up is dropped: the
@@ -34,6 +35,7 @@ func (e *Engine) publish(u Update) {
 	if u.Run.State.Final() {
 		e.Observer.RunEnded(u.Run.Workflow, u.Run.State)
 	}
+	e.Observer.Changed(u)
 	for ch := range e.subs {
 		select {
 		case ch <- u:

@@ -127,7 +127,13 @@ func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error 
 	if err != nil {
 		return err
 	}
-	return do(&runtime.Engine{Store: st, Data: g.data, Pools: g.pools, Env: taskEnvironment(g.env), Owner: claim.Owner, Log: log, Mail: mail}, st)
+	e := &runtime.Engine{Store: st, Data: g.data, Pools: g.pools, Env: taskEnvironment(g.env), Owner: claim.Owner, Log: log, Mail: mail}
+	end, err := g.trace(e, st)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return do(e, st)
 }
 
 // taskEnvironment gives what tasks inherit of the engine's variables.

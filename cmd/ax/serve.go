@@ -151,7 +151,7 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, keep: keep, lock: lock}
 		e.Workflows = sv.workflow
 		sv.metrics = server.NewMetrics(versionText(), sv.catalog.Load)
-		e.Observer = sv.metrics
+		e.Observer = measured(e, sv.metrics)
 		return sv.run(ctx)
 	})
 }

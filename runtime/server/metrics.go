@@ -22,9 +22,9 @@ type Metrics struct {
 	catalog  func() *reload.Catalog
 	registry *prometheus.Registry
 
-	runs, late, ticks, tries *prometheus.CounterVec
-	attempts                 *prometheus.HistogramVec
-	commits                  prometheus.Histogram
+	runs, late, ticks, tries, spans *prometheus.CounterVec
+	attempts                        *prometheus.HistogramVec
+	commits                         prometheus.Histogram
 }
 
 var _ runtime.Observer = (*Metrics)(nil)
@@ -42,6 +42,7 @@ func NewMetrics(version string, catalog func() *reload.Catalog) *Metrics {
 		late:  counter("ax_runs_late_total", "Runs and missed ticks that had not ended in the time of expect_within.", "workflow"),
 		ticks: counter("ax_ticks_total", "Due times of schedules, by workflow and what became of them.", "workflow", "outcome"),
 		tries: counter("ax_message_tries_total", "Tries to send messages of notify, by result: sent, failed or given_up.", "result"),
+		spans: counter("ax_trace_spans_total", "Spans of traces, by result: sent, failed (the receiver did not take them) or dropped (there were too many).", "result"),
 		attempts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "ax_attempt_duration_seconds", Help: "How long attempts took, by the state in which they ended.",
 			Buckets: []float64{.01, .1, 1, 10, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
@@ -53,10 +54,13 @@ func NewMetrics(version string, catalog func() *reload.Catalog) *Metrics {
 	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "ax_build_info", Help: "The version of ax and of Go; always 1."}, []string{"version", "go_version"})
 	build.WithLabelValues(version, goruntime.Version()).Set(1)
-	m.registry.MustRegister(m.runs, m.late, m.ticks, m.tries, m.attempts, m.commits, build,
+	m.registry.MustRegister(m.runs, m.late, m.ticks, m.tries, m.spans, m.attempts, m.commits, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, result := range []string{"sent", "failed", "given_up"} {
 		m.tries.WithLabelValues(result)
+	}
+	for _, result := range []string{"sent", "failed", "dropped"} {
+		m.spans.WithLabelValues(result)
 	}
 	return m
 }
@@ -86,6 +90,12 @@ func (m *Metrics) AttemptEnded(state machine.TaskState, took time.Duration) {
 func (m *Metrics) TickSettled(workflow string, outcome store.TickOutcome) {
 	m.ticks.WithLabelValues(m.label(workflow), string(outcome)).Inc()
 }
+
+// SpansEnded counts spans of traces, by what became of them.
+func (m *Metrics) SpansEnded(result string, n int) { m.spans.WithLabelValues(result).Add(float64(n)) }
+
+// Changed is not counted: what it tells of is told elsewhere too.
+func (m *Metrics) Changed(runtime.Update) {}
 
 // Committed counts a batch.
 func (m *Metrics) Committed(took time.Duration) { m.commits.Observe(took.Seconds()) }
