@@ -26,6 +26,8 @@ type Memory struct {
 	ticks    map[tickKey]Tick
 	messages map[string]Message
 	pauses   []Pause
+	changes  []Change
+	changed  int64 // the number of the last of them, those that are gone included
 }
 
 type memoryRun struct {
@@ -135,6 +137,9 @@ func (w *memoryWrite) batch(b *Batch) error {
 	if err := each(b.Pause, w.pause); err != nil {
 		return err
 	}
+	if err := each(b.Changes, w.change); err != nil {
+		return err
+	}
 	for _, id := range b.Remove {
 		w.remove(id)
 	}
@@ -142,6 +147,7 @@ func (w *memoryWrite) batch(b *Batch) error {
 		w.forget(f)
 	}
 	w.purge(b)
+	w.purgeChanges(b)
 	return nil
 }
 

@@ -183,9 +183,12 @@ type Batch struct {
 	Messages []Message // those already there are left as they are
 	Tries    []Try     // ErrConflict where the message has had another number of tries, ErrNotFound where it is not there
 	Pause    []Pause   // inserted or replaced by workflow and Since; ErrConflict where another of the workflow lasts too
+	Changes  []Change  // who asked for this
 	Remove   []string  // ids of runs that go, with all that belongs to them but their version and messages; those not there are passed over
 	Forget   []Forgotten
 	Purge    time.Time // messages made before it go, but for those that wait; zero for none
+
+	PurgeChanges time.Time // changes asked for before it go; zero for none
 }
 
 // Forgotten says which ticks of a workflow go: those before a time, but for the
@@ -198,7 +201,7 @@ type Forgotten struct {
 // Empty tells whether there is nothing to write.
 func (b *Batch) Empty() bool {
 	return len(b.Versions)+len(b.Create)+len(b.Update)+len(b.Append)+len(b.Restate)+len(b.Tasks)+len(b.Attempts)+len(b.Ticks)+
-		len(b.Messages)+len(b.Tries)+len(b.Pause)+len(b.Remove)+len(b.Forget) == 0 && b.Purge.IsZero()
+		len(b.Messages)+len(b.Tries)+len(b.Pause)+len(b.Changes)+len(b.Remove)+len(b.Forget) == 0 && b.Purge.IsZero() && b.PurgeChanges.IsZero()
 }
 
 // MaxLimit is the length of the longest list of runs. A limit outside 1 to
@@ -268,6 +271,7 @@ type Store interface {
 
 	Outbox
 	Pausing
+	Audit
 
 	// Close waits for the batches that are being written. After it every
 	// other method gives an error.

@@ -33,12 +33,14 @@ const (
 	putTry
 	countTries
 	putPause
+	putChange
 	removeRun
 	removeEvents
 	removeTasks
 	removeAttempts
 	forgetTicks
 	purgeMessages
+	purgeChanges
 	statements // how many there are
 )
 
@@ -98,6 +100,8 @@ var texts = [statements]string{
 	putPause: `INSERT INTO pauses (workflow, by, since, until) VALUES (?, ?, ?, ?)
 		ON CONFLICT (workflow, since) DO UPDATE SET by = excluded.by, until = excluded.until`,
 
+	putChange: `INSERT INTO changes (at, by, "from", action, workflow, run_id, answer) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+
 	removeRun:      `DELETE FROM runs WHERE id = ?`,
 	removeEvents:   `DELETE FROM events WHERE run = ?`,
 	removeTasks:    `DELETE FROM tasks WHERE run = ?`,
@@ -108,6 +112,7 @@ var texts = [statements]string{
 		SELECT max(at) FROM ticks AS o WHERE o.workflow = ?1 AND o.schedule = ticks.schedule)`,
 
 	purgeMessages: `DELETE FROM messages WHERE state <> 'waiting' AND created_at < ?`,
+	purgeChanges:  `DELETE FROM changes WHERE at < ?`,
 }
 
 // numbered tells whether the first argument is a run's id to which the writer
@@ -169,6 +174,9 @@ func encode(b *store.Batch) []op {
 	for _, p := range b.Pause {
 		e.add(putPause, p.Workflow, p.Workflow, p.By, p.Since.UnixMicro(), micros(p.Until))
 	}
+	for _, c := range b.Changes {
+		e.add(putChange, c.Action, c.At.UnixMicro(), c.By, c.From, c.Action, c.Workflow, c.RunID, c.Answer)
+	}
 	for _, id := range b.Remove {
 		for _, do := range []statement{removeEvents, removeTasks, removeAttempts, removeRun} {
 			e.add(do, id, id)
@@ -179,6 +187,9 @@ func encode(b *store.Batch) []op {
 	}
 	if !b.Purge.IsZero() {
 		e.add(purgeMessages, "", b.Purge.UnixMicro())
+	}
+	if !b.PurgeChanges.IsZero() {
+		e.add(purgeChanges, "", b.PurgeChanges.UnixMicro())
 	}
 	return e.ops
 }

@@ -107,6 +107,11 @@ func batch(t *rapid.T, m *store.Memory) *store.Batch {
 			return store.Try{ID: messageID.Draw(t, "message"), Have: rapid.IntRange(0, 1).Draw(t, "have"), Tries: rapid.IntRange(0, 1).Draw(t, "tries"),
 				State: messageState.Draw(t, "state"), Error: name.Draw(t, "error"), NextAt: moment.Draw(t, "next")}
 		}),
+		Changes: few(t, "changes", func() store.Change {
+			return store.Change{At: day.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(t, "at"))), By: name.Draw(t, "by"), From: name.Draw(t, "from"),
+				Action: name.Draw(t, "action"), Workflow: workflow.Draw(t, "workflow"), RunID: runID.Draw(t, "run"), Answer: name.Draw(t, "answer")}
+		}),
+		PurgeChanges: moment.Draw(t, "purge changes"),
 		Pause: few(t, "pauses", func() store.Pause {
 			return store.Pause{Workflow: workflow.Draw(t, "workflow"), By: name.Draw(t, "by"),
 				Since: day.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "since"))), Until: moment.Draw(t, "until")}

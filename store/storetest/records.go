@@ -29,6 +29,8 @@ var records = []check{
 		tried.Tries, tried.Error, tried.NextAt = 3, "still no answer", want.Tries[0].NextAt
 		same(t, "messages", got.Messages[string(store.MessageWaiting)], []store.Message{tried})
 		same(t, "pauses", got.Pauses, want.Pause)
+		want.Changes[0].N = 0
+		same(t, "changes", got.Changes, want.Changes)
 		same(t, "events", got.Events["r1"], []store.Event{{Seq: 1, Data: want.Append[0].Data[0]}, {Seq: 2, Data: want.Append[0].Data[1]}})
 	}},
 	{"records with nothing in them come out as they are", func(t *testing.T, s store.Store) {

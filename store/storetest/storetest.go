@@ -17,7 +17,7 @@ import (
 // Run holds a store to the contract. open gives a new, empty store for each
 // test and closes it at the test's end.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, group := range [][]check{records, writes, lists, messages, pauses, together} {
+	for _, group := range [][]check{records, writes, lists, messages, pauses, audit, together} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 		}
@@ -72,9 +72,12 @@ func full() *store.Batch {
 		Messages: []store.Message{message},
 		Tries:    []store.Try{{ID: "m1", Have: 2, Tries: 3, State: store.MessageWaiting, Error: "still no answer", NextAt: day.Add(2 * time.Hour)}},
 		Pause:    []store.Pause{{Workflow: "nightly", By: "loopback", Since: day, Until: day.Add(time.Hour)}},
+		Changes:  []store.Change{{N: 7, At: day, By: "operate token 2", From: "127.0.0.1:4711", Action: "start", Workflow: "nightly", RunID: "r1", Answer: "done"}},
 		Remove:   []string{"gone"},
 		Forget:   []store.Forgotten{{Workflow: "gone", Before: day}},
 		Purge:    day.AddDate(-1, 0, 0),
+
+		PurgeChanges: day.AddDate(-1, 0, 0),
 	}
 }
 
@@ -99,6 +102,7 @@ type view struct {
 	Messages         map[string][]store.Message
 	Waiting          int
 	Pauses           []store.Pause
+	Changes          []store.Change // without their numbers, which may have gaps
 }
 
 // see asks a store for everything. Empty answers are left out, since nil and
@@ -115,6 +119,10 @@ func see(t tb, s store.Store, n names) view {
 		Ticks: map[string][]store.Tick{}, Spans: map[string][]store.Span{},
 		Messages: map[string][]store.Message{}, Waiting: must(s.Waiting(ctx))(t),
 		Pauses: must(s.Pauses(ctx))(t),
+	}
+	v.Changes = must(s.Changes(ctx, store.ChangeFilter{Limit: store.MaxLimit}))(t)
+	for i := range v.Changes {
+		v.Changes[i].N = 0
 	}
 	for _, st := range []store.MessageState{store.MessageWaiting, store.MessageSent, store.MessageGivenUp, ""} {
 		answer(v.Messages, string(st), must(s.Messages(ctx, st, store.MaxLimit))(t))
