@@ -56,7 +56,7 @@ const maxBackfill = 100_000
 // are on disk.
 func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
 	e.init()
-	all, err := e.PlanBackfill(ctx, b)
+	all, err := e.planBackfill(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +67,16 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
 			made = append(made, f.Run)
 		}
 	}
+	changes := changeFor(ctx, "backfill", wf.Name.V, "")
 	for group := range slices.Chunk(made, tickGroup) {
-		batch := &store.Batch{Versions: []store.Version{versionOf(b.Plan, timestamp(time.Now()))}, Create: group}
+		batch := &store.Batch{Versions: []store.Version{versionOf(b.Plan, timestamp(time.Now()))}, Create: group, Changes: changes}
 		if err := e.persist(ctx, batch); errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("another backfill of %s is making the same runs: %w", wf.Name.V, err)
 		} else if err != nil {
 			return nil, fmt.Errorf("backfill %s: %w", wf.Name.V, err)
 		}
+		settle(ctx)
+		changes = nil // the first group has it
 		err := e.look(ctx, func(lp *loop) {
 			lp.flow(wf.Name.V).beyond += len(group)
 			lp.next(wf.Name.V)
@@ -89,6 +92,11 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
 // could not run.
 func (e *Engine) PlanBackfill(ctx context.Context, b Backfill) ([]Filled, error) {
 	e.init()
+	settle(ctx)
+	return e.planBackfill(ctx, b)
+}
+
+func (e *Engine) planBackfill(ctx context.Context, b Backfill) ([]Filled, error) {
 	wf := b.Plan.Workflow
 	if err := e.refusal(b.Plan); err != nil {
 		return nil, refused{err}

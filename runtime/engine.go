@@ -215,7 +215,9 @@ func (e *Engine) create(ctx context.Context, q Request, owner string) (store.Run
 	if err != nil {
 		return store.Run{}, nil, refused{err}
 	}
-	err = e.Store.Commit(ctx, &store.Batch{Versions: []store.Version{versionOf(q.Plan, now)}, Create: []store.Run{run}})
+	err = e.Store.Commit(ctx, &store.Batch{
+		Versions: []store.Version{versionOf(q.Plan, now)}, Create: []store.Run{run}, Changes: changeFor(ctx, "start", run.Workflow, run.ID),
+	})
 	if errors.Is(err, store.ErrConflict) && q.Key != "" {
 		run, err = e.Store.RunByKey(ctx, run.Workflow, q.Key)
 		return run, nil, err
@@ -223,6 +225,7 @@ func (e *Engine) create(ctx context.Context, q Request, owner string) (store.Run
 	if err != nil {
 		return store.Run{}, nil, fmt.Errorf("start %s: %w", run.Workflow, err)
 	}
+	settle(ctx)
 	return run, l, nil
 }
 

@@ -117,6 +117,7 @@ const maxPause = 30 * time.Second
 // written.
 func (e *Engine) Serve(ctx context.Context) error {
 	e.init()
+	ctx = withoutActor(ctx)
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	lp := &loop{
 		e: e, ctx: ctx, work: work,

@@ -28,9 +28,11 @@ func PauseIn(ctx context.Context, st store.Store, workflow, by string) (store.Pa
 		return p, err
 	}
 	p := store.Pause{Workflow: workflow, By: by, Since: timestamp(time.Now())}
-	err := st.Commit(ctx, &store.Batch{Pause: []store.Pause{p}})
+	err := st.Commit(ctx, &store.Batch{Pause: []store.Pause{p}, Changes: changeFor(ctx, "pause", workflow, "")})
 	if errors.Is(err, store.ErrConflict) { // somebody was quicker
 		p, _, err = FindPause(ctx, st, workflow)
+	} else if err == nil {
+		settle(ctx)
 	}
 	return p, err
 }
@@ -45,7 +47,11 @@ func UnpauseIn(ctx context.Context, st store.Store, workflow string) (was bool, 
 	if p.Until = timestamp(time.Now()); !p.Until.After(p.Since) {
 		p.Until = p.Since.Add(time.Microsecond) // the clock was set back
 	}
-	return true, st.Commit(ctx, &store.Batch{Pause: []store.Pause{p}})
+	if err := st.Commit(ctx, &store.Batch{Pause: []store.Pause{p}, Changes: changeFor(ctx, "resume", workflow, "")}); err != nil {
+		return true, err
+	}
+	settle(ctx)
+	return true, nil
 }
 
 // Pause keeps the schedules and the `after` of a workflow from starting it, until

@@ -60,10 +60,14 @@ const pruneGroup = 100
 
 // Prune removes ended runs, oldest ones first, with their logs, artifacts and
 // records, and gives those that it removed. A run that is under way, or is being
-// retried, stays. Ticks as old as the runs go too.
+// retried, stays. Ticks as old as the runs go too, and
+// who changed what more than a year ago.
 func (e *Engine) Prune(ctx context.Context, p Prune) ([]store.Run, error) {
 	e.init()
 	old, ticks, err := e.outdated(ctx, p)
+	if p.DryRun {
+		settle(ctx)
+	}
 	if err != nil || p.DryRun {
 		return old, err
 	}
@@ -75,10 +79,11 @@ func (e *Engine) Prune(ctx context.Context, p Prune) ([]store.Run, error) {
 			return removed, err
 		}
 	}
-	if len(ticks) > 0 {
-		err = e.Store.Commit(ctx, &store.Batch{Forget: ticks})
+	rest := &store.Batch{Forget: ticks}
+	if len(p.Only) == 0 {
+		rest.PurgeChanges = p.forgetChanges(timestamp(time.Now()))
 	}
-	return removed, err
+	return removed, e.Store.Commit(ctx, rest)
 }
 
 // outdated lists the runs that are to go, the oldest first, and from where on

@@ -32,13 +32,16 @@ died goes on where it was cut off. The exit code is that of the run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var plan *dag.Plan
 			again := func(ctx context.Context, e *runtime.Engine, run store.Run) error {
-				if !run.State.Final() {
-					return e.Resume(ctx, run.ID)
+				var err error
+				switch {
+				case !run.State.Final():
+					err = e.Resume(ctx, run.ID)
+				case latest:
+					err = e.RetryLatest(ctx, run.ID, tasks, plan)
+				default:
+					err = e.Retry(ctx, run.ID, tasks)
 				}
-				if latest {
-					return e.RetryLatest(ctx, run.ID, tasks, plan)
-				}
-				return e.Retry(ctx, run.ID, tasks)
+				return recorded(ctx, e.Store, "retry", run, err)
 			}
 			if c, ok := g.client(); ok {
 				return g.retryServed(cmd.Context(), c, args[0], map[string]any{"tasks": tasks, "latest": latest}, asJSON)
@@ -131,7 +134,7 @@ cancelled here.`,
 				return exitOf(c.post(ctx, "/runs/"+run.ID+"/cancel", struct{}{}, nil))
 			}
 			err = g.goOn(ctx, run.ID, nil, 0, false, func(ctx context.Context, e *runtime.Engine, run store.Run) error {
-				return e.ResumeToCancel(ctx, run.ID, "ax cancel")
+				return recorded(ctx, e.Store, "cancel", run, e.ResumeToCancel(ctx, run.ID, "ax cancel"))
 			})
 			if end := (exit{}); errors.As(err, &end) && end.err == nil {
 				return nil // that the run did not succeed is what was asked for
@@ -151,13 +154,33 @@ func (g *globals) interrupt(ctx context.Context, run store.Run) error {
 	if c, ok := g.client(); ok && c.pid == pid {
 		err = c.post(ctx, "/runs/"+run.ID+"/cancel", struct{}{}, nil)
 	} else {
-		err = syscall.Kill(pid, syscall.SIGINT)
+		err = g.interruptProcess(ctx, pid, run)
 	}
 	if err != nil {
 		return exit{exitFailed, fmt.Errorf("stop run %s of process %d: %w", run.ID, pid, err)}
 	}
 	fmt.Fprintf(g.stdout, "run %s is being stopped by process %d\n", run.ID, pid)
 	return nil
+}
+
+// interruptProcess does as Ctrl-C does, and records who did so.
+func (g *globals) interruptProcess(ctx context.Context, pid int, run store.Run) error {
+	st, err := g.openStore()
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	return recorded(ctx, st, "cancel", run, syscall.Kill(pid, syscall.SIGINT))
+}
+
+// recorded writes into a store what a command has done to a run, and gives the
+// error that came of it.
+func recorded(ctx context.Context, st store.Store, action string, run store.Run, err error) error {
+	answer := runtime.Done
+	if err != nil {
+		answer = "failed"
+	}
+	return errors.Join(err, runtime.Record(ctx, st, action, run.Workflow, run.ID, answer))
 }
 
 // runRecord reads the record of a run by its id or the beginning of it.

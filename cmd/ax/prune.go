@@ -107,6 +107,9 @@ func (g *globals) pruneHere(ctx context.Context, p runtime.Prune) ([]runtime.Rep
 	defer st.Close()
 	e := &runtime.Engine{Store: st, Data: g.data}
 	runs, err := e.Prune(ctx, p)
+	if err == nil {
+		err = runtime.Record(ctx, st, "prune", "", "", runtime.Done)
+	}
 	var gone []runtime.Report
 	for _, r := range runs {
 		gone = append(gone, runtime.NewReport(r))

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/server"
 	"github.com/ax-scheduler/ax/store/sqlite"
 )
 
@@ -37,6 +39,7 @@ func newRoot(w *world) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetContext(runtime.WithActor(cmd.Context(), runtime.Actor{By: server.CommandOf(osUser())}))
 			if err := fromEnvironment(cmd.Flags(), w.env); err != nil {
 				return err
 			}

@@ -46,6 +46,7 @@ type workflowView struct {
 	Changed  int
 	Form     startFormView
 	Fill     fillFormView
+	Changes  []store.Change // who did what, the last first
 }
 
 type durationBar struct {
@@ -100,6 +101,9 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 	}
 	for i := range v.Ledger {
 		v.Ledger[i].At = s.local(v.Ledger[i].At)
+	}
+	if v.Changes, err = s.changesOf(ctx, name, ""); err != nil {
+		return err
 	}
 	paused, err := s.Engine.Paused(ctx)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ax-scheduler/ax/runtime"
 )
 
 // guard refuses what may not come from a program or a page of this machine's
@@ -74,9 +76,10 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, next http.Handler)
 		s.deny(w, r, http.StatusForbidden, "the form is not one of this server, or from before it was started again: go back, load the page again and send it once more")
 		return
 	}
-	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+	rec, who := &recorder{ResponseWriter: w, status: http.StatusOK}, callerIn(r.Context())
+	r = r.WithContext(runtime.WithActor(r.Context(), runtime.Actor{By: who.name, From: r.RemoteAddr}))
 	next.ServeHTTP(rec, r)
-	who := callerIn(r.Context())
+	s.record(r, rec.status)
 	s.Log.Info("change", "by", who.name, "from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "answer", rec.status)
 }
 

@@ -60,6 +60,9 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if v.Previous, err = s.Store.Runs(ctx, store.RunFilter{Workflow: run.Workflow, Limit: 20}); err != nil {
 		return err
 	}
+	if v.Changes, err = s.changesOf(ctx, "", run.ID); err != nil {
+		return err
+	}
 	slices.Reverse(v.Previous)
 	for i := range v.Previous {
 		v.Previous[i] = s.localRun(v.Previous[i])

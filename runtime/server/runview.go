@@ -41,8 +41,9 @@ type runView struct {
 	Params   []pair
 	Outputs  []outputRow
 	Files    []artifactFile
-	Previous []store.Run // the last runs of the workflow
-	Gone     bool        // its version cannot be read
+	Previous []store.Run    // the last runs of the workflow
+	Gone     bool           // its version cannot be read
+	Changes  []store.Change // who did what with it, the last first
 }
 
 type pair struct{ Name, Value string }

@@ -103,6 +103,7 @@ func (s *Server) Handler() http.Handler {
 	s.pauses(api)
 	s.prunes(api)
 	s.history(api)
+	s.audits(api)
 	s.logs(api)
 	s.events(api)
 	s.pages(mux)
