@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 type audited struct {
@@ -123,4 +122,3 @@ func TestEveryRouteThatChangesSomethingHasAnAction(t *testing.T) {
 		}
 	}
 }
-
