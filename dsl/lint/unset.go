@@ -11,12 +11,13 @@ import (
 	"github.com/ax-scheduler/ax/dsl"
 )
 
-// The variables that ax sets: for every task, for instances of a foreach, and
-// for handlers of a failure.
+// The variables that ax sets: for every task, for instances of a foreach, for
+// handlers of a failure, and for handlers of the workflow.
 var (
 	everyTask    = strings.Fields("AX_RUN_ID AX_WORKFLOW AX_TASK AX_ATTEMPT AX_SCHEDULED_FOR AX_DATE AX_INTERVAL_START AX_INTERVAL_END AX_ARTIFACTS AX_OUTPUT AX_IDEMPOTENCY_KEY AX_TRACE_ID AX_PROCESS_OF")
 	everyItem    = strings.Fields("AX_INDEX AX_ITEM")
 	everyFailure = strings.Fields("AX_FAILED_TASK AX_FAILED_REASON AX_FAILED_EXIT_CODE AX_FAILED_ERROR")
+	runState     = "AX_RUN_STATE"
 )
 
 // asked is how programs in a script ask for a variable: awk, Python, JavaScript,
@@ -110,13 +111,18 @@ func (p *pass) whyUnset(t *dsl.Task, name string) (message, hint string) {
 			return "", ""
 		}
 		return fmt.Sprintf("$%s is set only in a task with foreach", name), ""
+	case name == runState:
+		if p.mayHandle(t) || slices.ContainsFunc(p.wf.OnSuccess, p.means(t)) || p.wf.Unread("on_success") {
+			return "", ""
+		}
+		return fmt.Sprintf("$%s is set only in handlers of the workflow", name), fmt.Sprintf("name %q in on_finish of the workflow", t.ID.V)
 	case slices.Contains(everyFailure, name):
 		if p.mayHandle(t) {
 			return "", ""
 		}
 		return fmt.Sprintf("$%s is set only in handlers of a failure", name), fmt.Sprintf("name %q in on_failure, of a task or of the workflow", t.ID.V)
 	}
-	known := slices.Concat(everyTask, everyItem, everyFailure)
+	known := slices.Concat(everyTask, everyItem, everyFailure, []string{runState})
 	if near := dsl.Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
@@ -140,13 +146,19 @@ func (p *pass) whyNoParam(name, parameter string) (message, hint string) {
 	return fmt.Sprintf("no parameter arrives as $%s", name), hint
 }
 
-// mayHandle tells whether a task may be started by a failure: of another task,
-// or of the run. It may be the one that was meant by a name that no task has.
-func (p *pass) mayHandle(t *dsl.Task) bool {
-	is := func(v dsl.Value[string]) bool {
+// means gives what tells whether a name is that of a task. It may be the one that
+// was meant by a name that no task has.
+func (p *pass) means(t *dsl.Task) func(dsl.Value[string]) bool {
+	return func(v dsl.Value[string]) bool {
 		_, known := p.sketch.Task(v.V)
 		return v.V == t.ID.V || !known
 	}
+}
+
+// mayHandle tells whether a task may be started by a failure: of another task,
+// or of the run.
+func (p *pass) mayHandle(t *dsl.Task) bool {
+	is := p.means(t)
 	if t.Uncalled() || p.wf.Unread("on_failure", "on_finish", "tasks") || slices.ContainsFunc(p.wf.OnFailure, is) || slices.ContainsFunc(p.wf.OnFinish, is) {
 		return true
 	}

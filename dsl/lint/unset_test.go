@@ -19,7 +19,7 @@ tasks:
       : "$AX_PARAM_REGION" "${AX_PARAM_BATCH_SIZE:-1}"
 ` + indented(script, 6) + `  each: {foreach: [a], run: 'echo "$AX_ITEM $AX_INDEX"'}
   page: {run: 'echo "$AX_FAILED_TASK $AX_FAILED_EXIT_CODE"'}
-  tidy: {run: 'echo "$AX_FAILED_ERROR"'}
+  tidy: {run: 'echo "$AX_FAILED_ERROR $AX_RUN_STATE"'}
 `
 }
 
@@ -42,6 +42,7 @@ func TestAVariableThatNobodySetsIsTold(t *testing.T) {
 		{"a hyphen that stayed", `echo "$AX_PARAM_BATCH-SIZE"`, `11:13-11:28 warning unset-variable: no parameter arrives as $AX_PARAM_BATCH (did you mean "AX_PARAM_BATCH_SIZE"?)`},
 		{"an item without foreach", `echo "$AX_ITEM"`, `11:13-11:21 warning unset-variable: $AX_ITEM is set only in a task with foreach ()`},
 		{"a failure without one", `echo "$AX_FAILED_TASK $AX_FAILED_ERROR"`, `11:13-11:28 warning unset-variable: $AX_FAILED_TASK is set only in handlers of a failure (name "load" in on_failure, of a task or of the workflow)`},
+		{"the state of the run", `echo "$AX_RUN_STATE"`, `11:13-11:26 warning unset-variable: $AX_RUN_STATE is set only in handlers of the workflow (name "load" in on_finish of the workflow)`},
 		{"in a here-document", "cat <<END\n$AX_RUNID\nEND", `12:7-12:16 warning unset-variable: ax sets no variable "AX_RUNID" (did you mean "AX_RUN_ID"?)`},
 		{"awk", `awk 'BEGIN { print ENVIRON["AX_DAT"] }'`, `11:35-11:41 warning unset-variable: ax sets no variable "AX_DAT" (did you mean "AX_DATE"?)`},
 		{"Python in a script", `python3 -c 'import os; print(os.environ["AX_DAY"])'`, `11:48-11:54 warning unset-variable: ax sets no variable "AX_DAY" (did you mean "AX_DATE"?)`},
