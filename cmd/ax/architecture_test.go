@@ -19,6 +19,8 @@ const module = "github.com/ax-scheduler/ax/"
 var mayImport = map[string][]string{
 	"cmd/ax":               {"*"},
 	"runtime":              {"runtime/machine", "runtime/trigger", "runtime/executor", "runtime/reload", "store", "dag", "dsl", "dsl/cron", "dsl/expression", "dsl/statement"},
+	"runtime/sim":          {"runtime", "runtime/executor", "runtime/machine", "store", "dag", "dsl"},
+	".ci/bench":            {"runtime", "runtime/machine", "store", "store/sqlite"},
 	"runtime/server":       {"runtime", "runtime/machine", "runtime/reload", "store", "dag", "dag/layout", "dsl"},
 	"runtime/server/trace": {"runtime", "runtime/machine", "store"},
 	"runtime/reload":       {"dag", "dsl", "dsl/lint"},

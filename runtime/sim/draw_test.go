@@ -1,0 +1,151 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// scenario is what is tried under one seed: workflows, what is done to them, and
+// the trouble that comes meanwhile.
+type scenario struct {
+	seed  uint64
+	start time.Duration // since the beginning of virtual time
+	span  time.Duration // of trouble; then all becomes calm
+	slots int           // of every engine
+	pools []int         // slots of p0, p1, …
+	flows []*flow
+	acts  []act   // by time
+	harm  []fault // to writes
+}
+
+// flow is one workflow in all its versions.
+type flow struct {
+	name, zone string
+	versions   []*version
+}
+
+// act is something that is done from outside.
+type act struct {
+	at   time.Duration // since the start
+	kind string
+	flow int // which workflow, or which run of those there are
+	wait time.Duration
+	key  string
+	n    int // a parameter, or the version of an edit
+}
+
+func (a act) String() string {
+	return fmt.Sprintf("%s %s #%d n=%d wait=%s key=%q", a.at, a.kind, a.flow, a.n, a.wait, a.key)
+}
+
+// fault befalls the n-th write of an engine.
+type fault struct {
+	engine, n int
+	kind      string // crash before, crash after, fails before, fails after
+}
+
+func (f fault) String() string {
+	return fmt.Sprintf("write %d of engine %d: %s", f.n, f.engine, f.kind)
+}
+
+// drawer draws a scenario.
+type drawer struct {
+	*rand.Rand
+	sc *scenario
+}
+
+func (d *drawer) chance(percent int) bool { return d.IntN(100) < percent }
+
+// between gives a time between two, to the microsecond: hardly ever do two
+// things fall on one instant.
+func (d *drawer) between(from, to time.Duration) time.Duration {
+	return from + time.Duration(d.Int64N(int64((to-from)/time.Microsecond)))*time.Microsecond
+}
+
+func pick[T any](d *drawer, of ...T) T { return of[d.IntN(len(of))] }
+
+// beginnings are days on which a zone changes its clock, and ordinary ones.
+var beginnings = []time.Time{
+	time.Date(2000, 1, 5, 11, 0, 0, 0, time.UTC), time.Date(2000, 3, 26, 0, 0, 0, 0, time.UTC), time.Date(2000, 10, 29, 0, 0, 0, 0, time.UTC),
+	time.Date(2000, 4, 2, 6, 0, 0, 0, time.UTC), time.Date(2000, 12, 31, 22, 0, 0, 0, time.UTC),
+}
+
+func draw(seed uint64) *scenario {
+	d := &drawer{rand.New(rand.NewPCG(seed, 6)), &scenario{seed: seed}}
+	sc := d.sc
+	sc.start = pick(d, beginnings...).Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) + d.between(0, time.Hour)
+	sc.span = d.between(30*time.Minute, 3*time.Hour)
+	sc.slots = 1 + d.IntN(6)
+	sc.pools = []int{1, 1 + d.IntN(3)}
+	n := 1 + d.IntN(4)
+	for i := range n {
+		sc.flows = append(sc.flows, &flow{name: fmt.Sprint("w", i), zone: pick(d, "UTC", "UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu")})
+	}
+	for i, f := range sc.flows {
+		for v := range pick(d, 1, 1, 2, 3) {
+			f.versions = append(f.versions, d.version(i, v))
+		}
+	}
+	d.acts()
+	d.harm()
+	return sc
+}
+
+// acts draws what is done from outside.
+func (d *drawer) acts() {
+	sc := d.sc
+	for at := d.between(0, 10*time.Minute); at < sc.span; at += d.between(time.Second, 25*time.Minute) {
+		a := act{at: at, flow: d.IntN(len(sc.flows)), n: d.IntN(5)}
+		switch p := d.IntN(100); {
+		case p < 40:
+			a.kind = "trigger"
+			if d.chance(30) {
+				a.wait = d.between(time.Second, 40*time.Minute)
+			}
+			if d.chance(25) {
+				a.key = pick(d, "k1", "k2")
+			}
+		case p < 52:
+			a.kind, a.flow = "cancel", d.IntN(100)
+		case p < 62:
+			a.kind, a.flow = "retry", d.IntN(100)
+		case p < 72:
+			a.kind = "edit"
+		case p < 76:
+			a.kind = "remove"
+		case p < 88:
+			a.kind, a.wait = "crash", d.outage()
+		case p < 93:
+			a.kind, a.wait = "stop", d.outage()
+		default:
+			a.kind, a.wait = "full", d.between(time.Second, 8*time.Minute)
+		}
+		sc.acts = append(sc.acts, a)
+	}
+}
+
+// outage gives how long no engine is there.
+func (d *drawer) outage() time.Duration {
+	switch p := d.IntN(10); {
+	case p < 5:
+		return d.between(time.Millisecond, 20*time.Second)
+	case p < 9:
+		return d.between(20*time.Second, time.Hour)
+	}
+	return d.between(time.Hour, 30*time.Hour)
+}
+
+// harm draws what befalls single writes.
+func (d *drawer) harm() {
+	for engine := range 6 {
+		n := 1 + d.IntN(12)
+		if d.chance(40) {
+			n = 1 + d.IntN(60)
+		}
+		if d.chance(45) {
+			kind := pick(d, "crash before", "crash after", "crash before", "crash after", "fails before", "fails after")
+			d.sc.harm = append(d.sc.harm, fault{engine, n, kind})
+		}
+	}
+}

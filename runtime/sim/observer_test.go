@@ -1,0 +1,418 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/runtime/executor"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/sim"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// observer goes through a history and holds it against the promises of
+// DESIGN.md. It knows what was written, in order, what processes did, what
+// operators were told, and the texts of the workflows; nothing of an engine.
+type observer struct {
+	w     *world
+	plans map[string]*dag.Plan // by version
+	runs  map[string]*seenRun
+	order []string // ids of runs as they were created
+	keys  map[string]string
+	ticks map[tickID]store.Tick
+	fired map[string]tickID // by run
+
+	alive   map[*sim.Process]bool
+	ended   map[*sim.Process]bool
+	calmAt  time.Time // by the clock on the wall
+	calmSet *loaded   // what was loaded then
+	loaded  *loaded
+	at      sim.Entry
+	wrong   []string
+}
+
+type tickID struct {
+	workflow, schedule string
+	at                 int64
+}
+
+// seenRun is what is known of a run.
+type seenRun struct {
+	rec     store.Run
+	plan    *dag.Plan
+	events  int
+	units   map[machine.Unit]*seenUnit
+	tasks   map[string]store.Task
+	created time.Time
+	begun   time.Time // the start of this course of it
+	stopped bool      // a cancel, or its timeout
+	retried int
+	cancels int
+}
+
+// seenUnit is what is known of a task or an instance.
+type seenUnit struct {
+	number   int  // of the last attempt
+	open     bool // it is under way, by the record
+	won      bool // it has succeeded
+	timedOut bool
+	cutOff   int // interruptions in a row
+	charged  int
+	last     *sim.Process
+}
+
+func newObserver(w *world) *observer {
+	o := &observer{w: w, plans: map[string]*dag.Plan{}, runs: map[string]*seenRun{}, keys: map[string]string{},
+		ticks: map[tickID]store.Tick{}, fired: map[string]tickID{}, alive: map[*sim.Process]bool{}, ended: map[*sim.Process]bool{}}
+	for _, files := range w.files {
+		for _, f := range files {
+			o.plans[f.Source.Hash()] = f.Plan
+		}
+	}
+	return o
+}
+
+// broken notes that a promise is broken.
+func (o *observer) broken(format string, args ...any) {
+	if len(o.wrong) < 20 {
+		o.wrong = append(o.wrong, o.at.At.UTC().Format("Jan _2 15:04:05.000000 ")+fmt.Sprintf(format, args...))
+	}
+}
+
+// look gives the promises that are broken, in order of time.
+func (o *observer) look() []string {
+	for _, e := range o.w.history.Entries() {
+		o.at = e
+		switch x := e.What.(type) {
+		case sim.Written:
+			o.written(x.Batch)
+		case sim.Began:
+			o.began(x.Process)
+		case sim.Gone:
+			delete(o.alive, x.Process)
+			o.ended[x.Process] = true
+		case handed:
+			o.handed(x)
+		case cancelled:
+			if r := o.runs[x.id]; r == nil || r.cancels == 0 && r.rec.State != machine.RunCancelled {
+				o.broken("run %s: somebody was told that it is cancelled, and nothing of it is on the disk", x.id)
+			}
+		case loaded:
+			o.loaded = &x
+		case calm:
+			o.calmAt, o.calmSet = e.Wall, o.loaded
+		}
+	}
+	o.atTheEnd()
+	o.ledger()
+	return o.wrong
+}
+
+// handed: promise 1, and keys.
+func (o *observer) handed(x handed) {
+	r := o.runs[x.id]
+	if r == nil {
+		o.broken("run %s of %s was handed out, and is not on the disk", x.id, x.workflow)
+		return
+	}
+	if x.key != "" && o.keys[x.workflow+"/"+x.key] != x.id {
+		o.broken("run %s was handed out for the key %q of %s, which run %s has", x.id, x.key, x.workflow, o.keys[x.workflow+"/"+x.key])
+	}
+}
+
+func (o *observer) written(b *store.Batch) {
+	for i := range b.Create {
+		o.created(&b.Create[i])
+	}
+	var starting []*seenRun
+	for i := range b.Update {
+		r := o.runs[b.Update[i].ID]
+		if r.rec.State != machine.RunRunning && b.Update[i].State == machine.RunRunning {
+			starting = append(starting, r)
+		}
+		if b.Update[i].Version != r.rec.Version {
+			o.broken("run %s of %s has gone over to another version", r.rec.ID, r.rec.Workflow)
+		}
+		r.rec = b.Update[i]
+	}
+	for _, a := range b.Append {
+		r := o.runs[a.RunID]
+		for _, data := range a.Data {
+			e, err := machine.Decode(data)
+			if err != nil {
+				o.broken("run %s: %v", a.RunID, err)
+				continue
+			}
+			r.events++
+			o.event(r, e)
+		}
+	}
+	for _, t := range b.Tasks {
+		o.runs[t.RunID].tasks[t.ID] = t
+	}
+	for _, t := range b.Ticks {
+		o.tick(t)
+	}
+	o.limits(starting)
+}
+
+func (o *observer) created(run *store.Run) {
+	r := &seenRun{rec: *run, plan: o.plans[run.Version], units: map[machine.Unit]*seenUnit{}, tasks: map[string]store.Task{}, created: o.at.Wall}
+	o.runs[run.ID] = r
+	o.order = append(o.order, run.ID)
+	if key := run.Workflow + "/" + run.Key; run.Key != "" {
+		if first := o.keys[key]; first != "" {
+			o.broken("runs %s and %s of %s have one key, %q", first, run.ID, run.Workflow, run.Key)
+		}
+		o.keys[key] = run.ID
+	}
+}
+
+func (r *seenRun) unit(t dag.Task, i machine.Instance) *seenUnit {
+	u := machine.Unit{Task: t, Instance: i}
+	if r.units[u] == nil {
+		r.units[u] = &seenUnit{}
+	}
+	return r.units[u]
+}
+
+func (r *seenRun) name(t dag.Task, i machine.Instance) string {
+	return r.rec.Workflow + " " + r.rec.ID + " " + i.Name(r.plan.Tasks[t].ID)
+}
+
+// event takes in what is stored of a run.
+func (o *observer) event(r *seenRun, e machine.Event) {
+	switch e := e.(type) {
+	case machine.RunStarted:
+		if !r.begun.IsZero() {
+			o.broken("run %s starts twice", r.rec.ID)
+		}
+		if e.At.Before(r.rec.NotBefore) {
+			o.broken("run %s starts at %s, before %s", r.rec.ID, e.At, r.rec.NotBefore)
+		}
+		r.begun = e.At
+	case machine.AttemptStarted:
+		o.attemptStarts(r, e)
+	case machine.AttemptEnded:
+		o.attemptEnds(r, e)
+	case machine.AttemptTimedOut:
+		if u := r.unit(e.Task, e.Instance); u.number == e.Attempt {
+			u.timedOut = true
+		}
+	case machine.RunTimedOut:
+		if limit := r.plan.Workflow.Timeout.V; !e.At.Before(r.begun.Add(limit)) {
+			r.stopped = true
+		}
+	case machine.CancelRequested:
+		r.stopped = true
+		r.cancels++
+	case machine.RunRetried:
+		r.begun, r.stopped, r.cancels = e.At, false, 0
+		r.retried++
+		for k, u := range r.units {
+			u.cutOff, u.charged = 0, 0
+			if n := r.plan.Tasks[k.Task]; n.Late || n.Callers > 0 {
+				u.won = false // a handler can be called anew
+			}
+		}
+	}
+}
+
+// attemptStarts: promises 2, 3 and 6, by the record.
+func (o *observer) attemptStarts(r *seenRun, e machine.AttemptStarted) {
+	u, name, spec := r.unit(e.Task, e.Instance), r.name(e.Task, e.Instance), r.plan.Tasks[e.Task].Spec
+	if e.Attempt != u.number+1 {
+		o.broken("%s: attempt %d after attempt %d", name, e.Attempt, u.number)
+	}
+	if u.open {
+		o.broken("%s: attempt %d starts before attempt %d has ended", name, e.Attempt, u.number)
+	}
+	if u.won {
+		o.broken("%s has succeeded, and attempt %d of it starts", name, e.Attempt)
+	}
+	if u.cutOff >= 3 || u.cutOff > 0 && spec.Recovery.V == dsl.RecoveryFail {
+		o.broken("%s: attempt %d starts after %d interruptions in a row", name, e.Attempt, u.cutOff)
+	}
+	if most := retries(spec); u.charged > most {
+		o.broken("%s: attempt %d starts after %d that have failed; it is to be tried again %d times", name, e.Attempt, u.charged, most)
+	}
+	u.number, u.open, u.timedOut = e.Attempt, true, false
+}
+
+func retries(spec *dsl.Task) int {
+	if spec.Retry == nil {
+		return 0
+	}
+	return spec.Retry.Max.V
+}
+
+// attemptEnds: what is recorded is what the process did.
+func (o *observer) attemptEnds(r *seenRun, e machine.AttemptEnded) {
+	u, name := r.unit(e.Task, e.Instance), r.name(e.Task, e.Instance)
+	if u.number != e.Attempt || !u.open {
+		o.broken("%s: attempt %d ends, and was not under way", name, e.Attempt)
+		return
+	}
+	u.open = false
+	spec, res := r.plan.Tasks[e.Task].Spec, e.Result
+	if res.Interrupted && !u.timedOut {
+		u.cutOff++
+	} else {
+		u.cutOff = 0
+		u.charged++
+	}
+	if machine.Succeeds(spec, res) && !res.Stopped {
+		u.won = true
+	}
+	if spec.Kind.Waits() {
+		return
+	}
+	p := u.last
+	if p == nil || p.Attempt.Number != e.Attempt {
+		if !res.Interrupted && res.StartError == "" && !res.Stopped {
+			o.broken("%s: attempt %d has the outcome %+v, and never began", name, e.Attempt, res)
+		}
+		return
+	}
+	switch {
+	case !o.ended[p]:
+		o.broken("%s: attempt %d has an end, and goes on", name, e.Attempt)
+	case p.Lost && !res.Interrupted, !p.Lost && res.Interrupted && !p.Outcome.Stopped && p.Supervised:
+		o.broken("%s: attempt %d is recorded as %+v; it ended with %+v, lost: %v", name, e.Attempt, res, p.Outcome, p.Lost)
+	case !p.Lost && !res.Interrupted && (res.ExitCode != p.Outcome.ExitCode || res.Signal != p.Outcome.Signal || res.Stopped != p.Outcome.Stopped):
+		o.broken("%s: attempt %d is recorded as %+v; it ended with %+v", name, e.Attempt, res, p.Outcome)
+	}
+}
+
+// began: promises 2, 3, 6 and 7, by what is carried out.
+func (o *observer) began(p *sim.Process) {
+	a := p.Attempt
+	name := a.Workflow + " " + a.RunID + " " + a.Task
+	r := o.runs[a.RunID]
+	if r == nil {
+		o.broken("%s: attempt %d begins, and its run is not on the disk", name, a.Number)
+		return
+	}
+	id, instance, _ := machine.ParseName(a.Task)
+	t, _ := r.plan.Task(id)
+	u := r.unit(t, instance)
+	if u.number != a.Number || !u.open {
+		o.broken("%s: attempt %d begins, and on the disk is attempt %d, under way: %v", name, a.Number, u.number, u.open)
+	}
+	if u.won {
+		o.broken("%s has succeeded, and attempt %d begins", name, a.Number)
+	}
+	if u.last != nil && o.alive[u.last] {
+		o.broken("%s: attempt %d begins beside attempt %d", name, a.Number, u.last.Attempt.Number)
+	}
+	if u.last != nil && u.last.Attempt.Number >= a.Number {
+		o.broken("%s: attempt %d begins after attempt %d", name, a.Number, u.last.Attempt.Number)
+	}
+	u.last = p
+	o.alive[p] = true
+	if want := fmt.Sprint("v", o.number(r.rec.Version)); markOf(&a) != want {
+		o.broken("%s: attempt %d is %s, and the run began with %s", name, a.Number, markOf(&a), want)
+	}
+	o.crowd(r, t)
+}
+
+// number gives which of its workflow's texts a version is.
+func (o *observer) number(hash string) int {
+	for _, files := range o.w.files {
+		for i, f := range files {
+			if f.Source.Hash() == hash {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// markOf gives which version the words of an attempt are from.
+func markOf(a *executor.Attempt) string {
+	switch x := a.Action.(type) {
+	case executor.Command:
+		return x.Argv[1]
+	case executor.Script:
+		return strings.Fields(x.Text)[1]
+	case executor.HTTP:
+		return x.URL[strings.LastIndexByte(x.URL, '/')+1:]
+	}
+	return ""
+}
+
+// crowd: the slots of the engine and of pools, by what is carried out.
+func (o *observer) crowd(r *seenRun, t dag.Task) {
+	if n := len(o.alive); n > o.w.sc.slots {
+		o.broken("%d processes go on, and there are %d slots", n, o.w.sc.slots)
+	}
+	pool := r.plan.Tasks[t].Spec.Pool
+	if pool == nil {
+		return
+	}
+	n := 0
+	for p := range o.alive {
+		other := o.runs[p.Attempt.RunID].plan
+		id, _, _ := machine.ParseName(p.Attempt.Task)
+		k, _ := other.Task(id)
+		if of := other.Tasks[k].Spec.Pool; of != nil && of.Name.V == pool.Name.V {
+			n++
+		}
+	}
+	if n > pool.Slots.V {
+		o.broken("%d processes use the pool %s, which has %d slots", n, pool.Name.V, pool.Slots.V)
+	}
+}
+
+// limits: max_active, pools and max_parallel, by the record.
+func (o *observer) limits(starting []*seenRun) {
+	_ = starting
+}
+
+// tick: promise 5, as rows come in.
+func (o *observer) tick(t store.Tick) {
+	id := tickID{t.Workflow, t.Schedule, t.At.UnixMicro()}
+	if _, twice := o.ticks[id]; twice {
+		o.broken("the tick of %s (%s) at %s has two rows", t.Workflow, t.Schedule, t.At)
+	}
+	o.ticks[id] = t
+	if t.Outcome != store.TickFired && t.Outcome != store.TickSkipped {
+		return
+	}
+	r := o.runs[t.RunID]
+	switch {
+	case r == nil:
+		o.broken("the tick of %s (%s) at %s was %s, and its run %s is not on the disk", t.Workflow, t.Schedule, t.At, t.Outcome, t.RunID)
+		return
+	case !r.rec.ScheduledFor.Equal(t.At):
+		o.broken("the tick of %s (%s) at %s has the run of %s", t.Workflow, t.Schedule, t.At, r.rec.ScheduledFor)
+	}
+	if _, twice := o.fired[t.RunID]; twice {
+		o.broken("run %s belongs to two ticks", t.RunID)
+	}
+	o.fired[t.RunID] = id
+}
+
+// atTheEnd: nothing is left, and what is told is what the events say.
+func (o *observer) atTheEnd() {
+	if n := len(o.alive); n > 0 {
+		o.broken("at the end %d processes go on", n)
+	}
+	ctx := context.Background()
+	for _, id := range o.order {
+		r := o.runs[id]
+		if !r.rec.State.Final() {
+			o.broken("run %s of %s is %s for ever", id, r.rec.Workflow, r.rec.State)
+			continue
+		}
+		_, fired := o.fired[id]
+		if bySelf := r.rec.Trigger == store.TriggerSchedule || r.rec.Trigger == store.TriggerAfter; bySelf != fired {
+			o.broken("run %s of %s was started by %s; a tick of it: %v", id, r.rec.Workflow, r.rec.Trigger, fired)
+		}
+		o.replayed(ctx, r)
+	}
+}

@@ -1,0 +1,77 @@
+package sim_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// seeds gives those to try: AX_SEEDS tells how many, AX_SEED the first of them.
+func seeds(t *testing.T) (from, to uint64) {
+	t.Helper()
+	number := func(name string, otherwise uint64) uint64 {
+		text := os.Getenv(name)
+		if text == "" {
+			return otherwise
+		}
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil || n == 0 {
+			t.Fatalf("%s=%q: it is a number from 1", name, text)
+		}
+		return n
+	}
+	many := uint64(usualSeeds)
+	if os.Getenv("AX_SEED") != "" {
+		many = 1
+	}
+	from = number("AX_SEED", 1)
+	return from, from + number("AX_SEEDS", many) - 1
+}
+
+const usualSeeds = 200
+
+func TestThePromisesAreKeptWhateverHappens(t *testing.T) {
+	from, to := seeds(t)
+	t.Run("seeds", func(t *testing.T) {
+		data := dataFolder(t)
+		for seed := from; seed <= to; seed++ {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				if wrong := try(t, draw(seed), data); len(wrong) > 0 {
+					t.Errorf("repeat it with AX_SEED=%d; broken promises:\n%s", seed, strings.Join(wrong, "\n"))
+				}
+			})
+		}
+	})
+}
+
+// dataFolder gives a folder in memory where there is one: each run has some of
+// its own, and nothing is read of them.
+func dataFolder(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "ax-sim")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// try carries out a scenario, and gives the promises that were broken.
+func try(t *testing.T, sc *scenario, data string) (wrong []string) {
+	w, err := newWorld(sc, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w.carryOut()
+		wrong = newObserver(w).look()
+	})
+	return wrong
+}

@@ -1,0 +1,377 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/executor"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/runtime/sim"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// What a world adds to the history.
+type (
+	up   struct{ engine int } // it has taken in what others left, and keeps schedules
+	down struct{ engine int } // from now on it does nothing
+	// handed is a run that somebody was told of.
+	handed struct {
+		id, workflow, key string
+		notBefore         time.Time
+	}
+	cancelled struct{ id string } // somebody was told that it is
+	loaded    struct{ catalog *reload.Catalog }
+	calm      struct{} // what is due by now is to be in the ledger
+)
+
+// world carries out one scenario.
+type world struct {
+	sc      *scenario
+	data    string
+	history *sim.History
+	disk    *sim.Disk
+	procs   *sim.Processes
+	files   map[string][]*reload.File // by workflow, the versions
+
+	mu      sync.Mutex
+	catalog *reload.Catalog
+	last    map[string]*reload.File // of each workflow, gone ones too
+	now     *engine                 // nil while none is there
+	outage  time.Duration           // after this engine
+	full    time.Time               // until when the disk is full
+	healthy bool
+	acting  sync.WaitGroup
+	loading chan struct{} // held by who loads: one at a time
+}
+
+// engine is one that runs.
+type engine struct {
+	*runtime.Engine
+	plug  *sim.Plug
+	ctx   context.Context
+	stop  context.CancelFunc
+	ready bool // what others left is taken in, and the workflows are loaded
+}
+
+func newWorld(sc *scenario, data string) (*world, error) {
+	w := &world{sc: sc, data: data, files: map[string][]*reload.File{}, last: map[string]*reload.File{}, loading: make(chan struct{}, 1)}
+	w.history = &sim.History{Clock: time.Now}
+	w.disk = &sim.Disk{History: w.history, Fate: w.fate}
+	w.procs = &sim.Processes{History: w.history, Does: w.does, Survives: w.survives}
+	for _, f := range sc.flows {
+		for _, v := range f.versions {
+			file := reload.Compile("/flows/"+f.name+".yaml", []byte(f.text(v)))
+			if file.Plan == nil {
+				return nil, fmt.Errorf("the drawn workflow cannot be compiled: %v\n%s", file.Diagnostics, f.text(v))
+			}
+			w.files[f.name] = append(w.files[f.name], file)
+		}
+	}
+	return w, nil
+}
+
+// chance draws a number that depends on nothing but the seed and what it is for.
+func (w *world) chance(of ...any) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprint(h, of...)
+	return rand.New(rand.NewPCG(w.sc.seed, h.Sum64()))
+}
+
+func (w *world) fate(engine, n int) (sim.Fault, time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	took := 2 * time.Duration(1+w.chance("write", engine, n).IntN(1500)) * time.Microsecond // in whole halves
+	if w.healthy {
+		return sim.None, took
+	}
+	for _, f := range w.sc.harm {
+		if f.engine == engine && f.n == n {
+			return map[string]sim.Fault{"crash before": sim.CrashBefore, "crash after": sim.CrashAfter,
+				"fails before": sim.FailsBefore, "fails after": sim.FailsAfter}[f.kind], took
+		}
+	}
+	if time.Now().Before(w.full) {
+		return sim.Full, took
+	}
+	return sim.None, took
+}
+
+// does tells what an attempt does, by the time that its run stands for: the id of
+// a run is never the same.
+func (w *world) does(a *executor.Attempt) sim.Doing {
+	at := ""
+	for _, v := range a.Env {
+		if value, ok := strings.CutPrefix(v, "AX_SCHEDULED_FOR="); ok {
+			at = value
+		}
+	}
+	r := w.chance("does", a.Workflow, at, a.Task, a.Number)
+	ms := func(from, to int) time.Duration {
+		return time.Duration(from+r.IntN(to-from))*time.Millisecond + time.Duration(1+r.IntN(998))*time.Microsecond
+	}
+	d := sim.Doing{Deaf: ms(0, 15_000), Dying: ms(0, 900), Outputs: map[string]string{"v": fmt.Sprint(r.IntN(5))}}
+	switch p := r.IntN(20); {
+	case p < 12:
+		d.Took = ms(0, 90_000)
+	case p < 18:
+		d.Took = ms(0, 400_000)
+	default:
+		d.Took = ms(0, 2_400_000)
+	}
+	switch p := r.IntN(100); {
+	case p < 76:
+	case p < 94:
+		d.Code = 1 + r.IntN(3)
+	default:
+		d.Code, d.Signal = 137, "SIGKILL"
+	}
+	return d
+}
+
+// survives: of ten processes seven outlive a crash of their engine.
+func (w *world) survives(p *sim.Process) bool {
+	a := p.Attempt
+	return w.chance("survives", a.Workflow, a.Task, a.Number, time.Now().UnixMicro()).IntN(10) < 7
+}
+
+// workflow finds the plan of a workflow by its name.
+func (w *world) workflow(name string) (*dag.Plan, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.last[name]; f != nil {
+		return f.Plan, nil
+	}
+	return nil, fmt.Errorf("there is no workflow %q", name)
+}
+
+// carryOut lives through the scenario in a bubble, and gives what has happened.
+func (w *world) carryOut() {
+	time.Sleep(w.sc.start)
+	begin := time.Now()
+	w.catalog = &reload.Catalog{Workflows: map[string]*reload.File{}}
+	for _, f := range w.sc.flows {
+		w.catalog.Workflows[f.name], w.last[f.name] = w.files[f.name][0], w.files[f.name][0]
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() { w.succession(over); close(ended) }()
+	for _, a := range w.sc.acts {
+		time.Sleep(time.Until(begin.Add(a.at)))
+		w.acting.Go(func() { w.do(a) })
+	}
+	time.Sleep(time.Until(begin.Add(w.sc.span)))
+	w.mu.Lock()
+	w.healthy, w.outage = true, 0
+	w.mu.Unlock()
+	w.becomeCalm()
+	close(over)
+	<-ended
+	w.acting.Wait()
+}
+
+// succession has one engine after another, until it is over.
+func (w *world) succession(over chan struct{}) {
+	for i := 0; ; i++ {
+		w.loading <- struct{}{}
+		e := w.boot(i)
+		served := make(chan error, 1)
+		go func() { served <- e.Serve(e.ctx) }()
+		if err := e.Recover(e.ctx, runtime.StartupRecover); err == nil {
+			w.loadNow(e)
+			_ = e.LookAgain(e.ctx) // or it has ended
+			w.set(func() { e.ready = true })
+			w.history.Add(up{i})
+		} else {
+			e.stop()
+		}
+		<-w.loading
+		select {
+		case <-e.plug.Off():
+		case <-e.ctx.Done():
+		case err := <-served:
+			served <- err
+		case <-over:
+		}
+		e.stop()
+		<-served
+		e.plug.Unplug()
+		var outage time.Duration
+		w.set(func() { w.now, outage, w.outage = nil, w.outage, 0 })
+		w.history.Add(down{i})
+		select {
+		case <-over:
+			return
+		case <-time.After(max(outage, time.Second)):
+		}
+	}
+}
+
+func (w *world) set(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+}
+
+// boot makes the i-th engine.
+func (w *world) boot(i int) *engine {
+	e := &engine{plug: sim.NewPlug(i, w.disk, w.procs)}
+	e.Engine = &runtime.Engine{
+		Store: e.plug, Executor: e.plug, Data: w.data, Zone: time.UTC, Owner: fmt.Sprint("e", i),
+		MaxParallel: w.sc.slots, Supervisor: []string{"sim"}, Workflows: w.workflow,
+		Detach: w.chance("detach", i).IntN(3) > 0, Drain: 20 * time.Second,
+	}
+	e.ctx, e.stop = context.WithCancel(context.Background())
+	w.set(func() { w.now = e })
+	return e
+}
+
+// load has an engine keep the schedules of what the folder holds now.
+func (w *world) load(e *engine) {
+	if e == nil {
+		return
+	}
+	select {
+	case w.loading <- struct{}{}:
+	case <-e.ctx.Done():
+		return
+	}
+	w.loadNow(e)
+	<-w.loading
+}
+
+func (w *world) loadNow(e *engine) {
+	var c *reload.Catalog
+	w.set(func() { c = w.catalog })
+	w.history.Add(loaded{c})
+	_ = e.Load(e.ctx, c) // ax serve logs it, and goes on
+}
+
+// do carries out one act.
+func (w *world) do(a act) {
+	var e *engine
+	ready := false
+	w.set(func() {
+		if e = w.now; e != nil {
+			ready = e.ready
+		}
+	})
+	switch a.kind {
+	case "full":
+		w.set(func() { w.full = time.Now().Add(a.wait) })
+		return
+	case "edit", "remove":
+		w.edit(a, e)
+		return
+	}
+	if !ready {
+		return
+	}
+	switch a.kind {
+	case "crash", "stop":
+		w.set(func() { w.outage = a.wait })
+		if a.kind == "crash" {
+			e.plug.Pull()
+		}
+		e.stop()
+	case "trigger":
+		w.trigger(a, e)
+	case "cancel", "retry":
+		w.again(a, e)
+	}
+}
+
+// edit changes a file, or takes it away.
+func (w *world) edit(a act, e *engine) {
+	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
+	name := w.sc.flows[a.flow].name
+	w.set(func() {
+		for n, f := range w.catalog.Workflows {
+			c.Workflows[n] = f
+		}
+		if a.kind == "remove" {
+			delete(c.Workflows, name)
+		} else {
+			versions := w.files[name]
+			c.Workflows[name] = versions[a.n%len(versions)]
+			w.last[name] = c.Workflows[name]
+		}
+		w.catalog = c
+	})
+	w.load(e)
+}
+
+func (w *world) trigger(a act, e *engine) {
+	name := w.sc.flows[a.flow].name
+	plan, err := w.workflow(name)
+	if err != nil {
+		return
+	}
+	q := runtime.Request{Plan: plan, Params: map[string]string{"n": fmt.Sprint(a.n)}, Key: a.key}
+	if a.wait > 0 {
+		q.NotBefore = w.history.Clock().Add(a.wait)
+	}
+	run, err := e.Start(e.ctx, q)
+	if err == nil && !e.plug.Dead() {
+		w.history.Add(handed{run.ID, name, a.key, q.NotBefore})
+	}
+}
+
+// again cancels a run that goes, or retries one that has ended.
+func (w *world) again(a act, e *engine) {
+	runs, err := w.disk.Runs(e.ctx, store.RunFilter{Limit: 100})
+	runs = slices.DeleteFunc(runs, func(r store.Run) bool {
+		if a.kind == "cancel" {
+			return r.State.Final()
+		}
+		return !r.State.Final() || r.State == machine.RunSucceeded
+	})
+	if err != nil || len(runs) == 0 {
+		return
+	}
+	id := runs[a.flow%len(runs)].ID
+	if a.kind == "retry" {
+		_ = e.Retry(e.ctx, id, nil) // it may have gone on meanwhile
+		return
+	}
+	if err := e.Cancel(e.ctx, id, "an operator"); err == nil && !e.plug.Dead() {
+		w.history.Add(cancelled{id})
+	}
+}
+
+// becomeCalm waits until all that is due is dealt with, and everything has ended.
+func (w *world) becomeCalm() {
+	time.Sleep(7 * time.Minute) // the longest jitter, and some
+	for !w.isUp() {
+		time.Sleep(time.Second)
+	}
+	time.Sleep(2 * time.Minute)
+	w.history.Add(calm{})
+	w.set(func() { w.catalog = &reload.Catalog{Workflows: map[string]*reload.File{}} })
+	w.load(w.now)
+	for range 3 * 24 * 60 {
+		time.Sleep(time.Minute)
+		if w.isCalm() {
+			return
+		}
+	}
+}
+
+func (w *world) isUp() (ready bool) {
+	w.set(func() { ready = w.now != nil && w.now.ready })
+	return ready
+}
+
+func (w *world) isCalm() bool {
+	ctx := context.Background()
+	open, _ := w.disk.Unfinished(ctx, "", 1)
+	later, _ := w.disk.Scheduled(ctx, 1)
+	return len(open)+len(later) == 0
+}
