@@ -36,19 +36,28 @@ func (lp *loop) startCommitter() *sync.WaitGroup {
 	return &wg
 }
 
-// persist writes one batch. A full disk is waited out with growing pauses, until
-// ctx is done: until then nothing that follows from the batch happens.
+// persist writes one batch. A full disk is waited out, until ctx is done: until
+// then nothing that follows from the batch happens.
 func (e *Engine) persist(ctx context.Context, b *store.Batch) error {
+	return e.patiently(ctx, func() error {
+		began := time.Now()
+		err := e.commit(context.WithoutCancel(ctx), b)
+		e.Observer.Committed(time.Since(began))
+		if err == nil && len(b.Messages) > 0 {
+			e.wakeSender()
+		}
+		return err
+	})
+}
+
+// patiently does what writes, with growing pauses again as long as the disk is
+// full.
+func (e *Engine) patiently(ctx context.Context, write func() error) error {
 	const longest = 10 * time.Second
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
-		began := time.Now()
-		err := e.Store.Commit(context.WithoutCancel(ctx), b)
-		e.Observer.Committed(time.Since(began))
+		err := write()
 		if !errors.Is(err, store.ErrFull) {
 			e.trouble.Store(nil)
-			if len(b.Messages) > 0 {
-				e.wakeSender()
-			}
 			return err
 		}
 		trouble := err.Error()
@@ -61,6 +70,19 @@ func (e *Engine) persist(ctx context.Context, b *store.Batch) error {
 			return err
 		}
 	}
+}
+
+// commit writes one batch. Of an error that the store does not explain nobody
+// knows whether it was written after all: it ends the engine, and the next one
+// goes on from what is there.
+func (e *Engine) commit(ctx context.Context, b *store.Batch) error {
+	err := e.Store.Commit(ctx, b)
+	switch {
+	case err == nil, errors.Is(err, store.ErrFull), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound), ctx.Err() != nil:
+	default:
+		go func() { _ = e.send(context.WithoutCancel(ctx), func(lp *loop) { lp.fail(err) }) }() // the loop may be who waits for this
+	}
+	return err
 }
 
 // flush hands what has gathered to the committer, if that is idle.

@@ -215,7 +215,7 @@ func (e *Engine) create(ctx context.Context, q Request, owner string) (store.Run
 	if err != nil {
 		return store.Run{}, nil, refused{err}
 	}
-	err = e.Store.Commit(ctx, &store.Batch{
+	err = e.commit(ctx, &store.Batch{
 		Versions: []store.Version{versionOf(q.Plan, now)}, Create: []store.Run{run}, Changes: changeFor(ctx, "start", run.Workflow, run.ID),
 	})
 	if errors.Is(err, store.ErrConflict) && q.Key != "" {

@@ -71,7 +71,7 @@ func (e *Engine) rebase(ctx context.Context, l *live, plan *dag.Plan) error {
 			b.Attempts = append(b.Attempts, a)
 		}
 	}
-	if err := e.Store.Commit(ctx, b); err != nil {
+	if err := e.commit(ctx, b); err != nil {
 		return fmt.Errorf("retry run %s in the latest version of %s: %w", rec.ID, rec.Workflow, err)
 	}
 	l.rec.Events++

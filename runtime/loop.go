@@ -218,7 +218,10 @@ func (lp *loop) interruptAll() {
 func (lp *loop) pause() time.Duration {
 	now := lp.now()
 	pause := lp.timers.pause(now, lp.e.longest)
-	if !lp.due.IsZero() && !lp.looking {
+	if lp.ctx.Err() != nil {
+		return pause // nothing else happens any more
+	}
+	if lp.serving && !lp.due.IsZero() && !lp.looking {
 		pause = min(pause, max(0, lp.due.Sub(now)))
 	}
 	if !lp.late.at.IsZero() && !lp.late.looking {
@@ -228,7 +231,7 @@ func (lp *loop) pause() time.Duration {
 		pause = min(pause, max(0, time.Until(g.again)))
 	}
 	for _, s := range lp.schedules {
-		if !s.wake.IsZero() {
+		if !s.wake.IsZero() && !*s.busy { // else the end of that wakes the loop
 			pause = min(pause, max(0, s.wake.Sub(now)))
 		}
 	}

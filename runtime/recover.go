@@ -85,7 +85,11 @@ func (e *Engine) takeDead(ctx context.Context, policy Startup) (going []*resumed
 				queued[run.Workflow]++
 				continue
 			}
-			r, err := e.takeUnfinished(ctx, run.ID)
+			var r *resumed
+			err := e.patiently(ctx, func() (err error) {
+				r, err = e.takeUnfinished(ctx, run.ID)
+				return err
+			})
 			if err != nil {
 				e.Log.Error("a run of a dead engine cannot be gone on with", "run", run.ID, "workflow", run.Workflow, "error", err)
 				continue

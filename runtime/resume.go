@@ -287,7 +287,7 @@ func (e *Engine) takeOver(ctx context.Context, id string, check func(*live) erro
 		return nil, err
 	}
 	l.rec.Owner = e.Owner
-	err = e.Store.Commit(ctx, &store.Batch{
+	err = e.commit(ctx, &store.Batch{
 		Update: []store.Run{l.rec}, Append: []store.Appended{{RunID: id, Have: l.rec.Events, Data: [][]byte{data}}},
 	})
 	if err != nil {

@@ -72,7 +72,7 @@ func (e *Engine) schedulesOf(ctx context.Context, file *reload.File) ([]*schedul
 		s := &scheduled{file: file, rule: r, last: now, delay: trigger.Delay(wf), busy: new(bool)}
 		if k, ok := known[s.id()]; ok {
 			s.last = k.Last
-		} else if err := e.Store.Commit(ctx, &store.Batch{Ticks: []store.Tick{{
+		} else if err := e.persist(ctx, &store.Batch{Ticks: []store.Tick{{
 			Workflow: wf.Name.V, Schedule: s.id(), At: now, Outcome: store.TickLoaded, Reason: "the schedule was loaded for the first time",
 		}}}); err != nil {
 			return nil, err

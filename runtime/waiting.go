@@ -297,7 +297,7 @@ func (e *Engine) claim(ctx context.Context, runs []store.Run) (lost map[string]b
 			}
 			b.Append = append(b.Append, store.Appended{RunID: r.ID, Have: r.Events, Data: [][]byte{data}})
 		}
-		err := e.Store.Commit(ctx, b)
+		err := e.commit(ctx, b)
 		if err == nil && len(b.Messages) > 0 {
 			e.wakeSender()
 		}
