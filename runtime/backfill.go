@@ -69,7 +69,7 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
 	}
 	changes := changeFor(ctx, "backfill", wf.Name.V, "")
 	for group := range slices.Chunk(made, tickGroup) {
-		batch := &store.Batch{Versions: []store.Version{versionOf(b.Plan, timestamp(time.Now()))}, Create: group, Changes: changes}
+		batch := &store.Batch{Versions: []store.Version{versionOf(b.Plan, e.now())}, Create: group, Changes: changes}
 		if err := e.persist(ctx, batch); errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("another backfill of %s is making the same runs: %w", wf.Name.V, err)
 		} else if err != nil {
@@ -125,7 +125,7 @@ func (e *Engine) planBackfill(ctx context.Context, b Backfill) ([]Filled, error)
 	if err != nil {
 		return nil, refused{err}
 	}
-	now := timestamp(time.Now())
+	now := e.now()
 	group := NewID(now)
 	all := make([]Filled, 0, len(ticks))
 	for _, t := range ticks {

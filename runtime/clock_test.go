@@ -21,7 +21,7 @@ func onClock(t *testing.T, x *script, do func(ctx context.Context, e *runtime.En
 		x.t0 = time.Now()
 		var off atomic.Int64
 		e := &runtime.Engine{Store: &store.Memory{}, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "test"}
-		e.SetClock(func() time.Time { return time.Now().Add(time.Duration(off.Load())) })
+		e.Clock = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- e.Serve(ctx) }()

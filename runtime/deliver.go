@@ -43,12 +43,12 @@ func (e *Engine) Deliver(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			e.Log.Error("the outbox cannot be read", "error", err)
 		}
-		if now := timestamp(time.Now()); err == nil && now.Sub(purged) >= time.Hour {
+		if now := e.now(); err == nil && now.Sub(purged) >= time.Hour {
 			if err := e.Store.Commit(ctx, &store.Batch{Purge: now.Add(-keepMessages)}); err == nil {
 				purged = now
 			}
 		}
-		pause := time.NewTimer(max(0, time.Until(next)))
+		pause := time.NewTimer(max(0, next.Sub(e.now())))
 		select {
 		case <-ctx.Done():
 		case <-e.mailed:
@@ -82,12 +82,12 @@ func (e *Engine) wakeSender() {
 
 // deliverDue makes the tries that are due and tells when to look again.
 func (e *Engine) deliverDue(ctx context.Context) (next time.Time, err error) {
-	next = time.Now().Add(e.longest)
+	next = e.now().Add(e.longest)
 	all, err := e.Store.Messages(ctx, store.MessageWaiting, store.MaxLimit)
 	if err != nil {
 		return next, err
 	}
-	now := time.Now()
+	now := e.now()
 	due := len(all)
 	for i, m := range all {
 		if m.NextAt.After(now) {
@@ -100,7 +100,7 @@ func (e *Engine) deliverDue(ctx context.Context) (next time.Time, err error) {
 	}
 	e.deliverAll(ctx, all[:due])
 	if due > 0 {
-		next = time.Now().Add(time.Second) // others may have come meanwhile
+		next = e.now().Add(time.Second) // others may have come meanwhile
 	}
 	return next, nil
 }
@@ -125,7 +125,7 @@ func (e *Engine) deliverAll(ctx context.Context, all []store.Message) {
 // try makes one try to send a message and writes down what came of it.
 func (e *Engine) try(ctx context.Context, m store.Message) {
 	log := e.Log.With("message", m.ID, "event", m.Event, "workflow", m.Workflow, "run", m.RunID, "target", m.Target, "try", m.Tries+1)
-	now := timestamp(time.Now())
+	now := e.now()
 	step := store.Try{ID: m.ID, Have: m.Tries, Tries: m.Tries + 1, State: store.MessageWaiting, Error: m.Error, NextAt: now.Add(pauseAfter(m.Tries))}
 	if err := e.persist(ctx, &store.Batch{Tries: []store.Try{step}}); err != nil {
 		if !errors.Is(err, store.ErrConflict) && ctx.Err() == nil { // else another is at it
@@ -140,10 +140,10 @@ func (e *Engine) try(ctx context.Context, m store.Message) {
 	step.Have, step.Error = step.Tries, ""
 	switch {
 	case failed == nil:
-		step.State, step.NextAt = store.MessageSent, timestamp(time.Now())
+		step.State, step.NextAt = store.MessageSent, e.now()
 		log.Info("message sent")
 	case step.NextAt.After(m.CreatedAt.Add(giveUpAfter)):
-		step.State, step.Error, step.NextAt = store.MessageGivenUp, failed.Error(), timestamp(time.Now())
+		step.State, step.Error, step.NextAt = store.MessageGivenUp, failed.Error(), e.now()
 		log.Error("message given up", "error", failed)
 	default:
 		step.Error = failed.Error()

@@ -74,6 +74,10 @@ type Engine struct {
 	Mail        Mail           // how `notify` sends mails
 	Observer    Observer       // nil for none
 
+	// Clock is the clock on the wall, which may be set; nil for time.Now. Pauses
+	// are measured by one that nobody sets.
+	Clock func() time.Time
+
 	// Workflows finds the workflows that tasks start with `workflow`, by name. It
 	// is called by several goroutines; nil where there are none.
 	Workflows func(name string) (*dag.Plan, error)
@@ -89,8 +93,7 @@ type Engine struct {
 	mailed   chan struct{} // there are new messages
 	own      sync.Map      // ids of messages made here, where others send them
 
-	longest time.Duration    // sleep of the loop: maxPause but in tests, where no clock is ever set
-	clock   func() time.Time // on the wall, in tests that set it; nil for time.Now
+	longest time.Duration // sleep of the loop: maxPause but in tests, where no clock is ever set
 	calls   executor.Registry
 	plans   plans
 
@@ -447,10 +450,10 @@ func (e *Engine) stopped() error {
 	return ErrStopped
 }
 
-// now gives the time on the wall.
+// now gives the time as a store keeps it.
 func (e *Engine) now() time.Time {
-	if e.clock != nil {
-		return timestamp(e.clock())
+	if e.Clock != nil {
+		return timestamp(e.Clock())
 	}
 	return timestamp(time.Now())
 }

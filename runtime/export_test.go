@@ -14,7 +14,3 @@ func (e *Engine) Held(ctx context.Context) (n int, err error) {
 	err = e.look(ctx, func(lp *loop) { n = len(lp.live) })
 	return n, err
 }
-
-// SetClock gives the engine another clock on the wall than that of timers: it can
-// be set, and goes on while the machine is suspended.
-func (e *Engine) SetClock(now func() time.Time) { e.clock = now }

@@ -1,8 +1,10 @@
 package sim_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -89,6 +91,7 @@ func draw(seed uint64) *scenario {
 	}
 	d.acts()
 	d.harm()
+	d.steps()
 	return sc
 }
 
@@ -123,6 +126,25 @@ func (d *drawer) acts() {
 		}
 		sc.acts = append(sc.acts, a)
 	}
+}
+
+// steps draws how the clock on the wall is set. A machine that was suspended
+// has its clock set forward, and nothing else has gone on.
+func (d *drawer) steps() {
+	if !d.chance(20) {
+		return
+	}
+	for range 1 + d.IntN(2) {
+		by := d.between(time.Millisecond, 3*time.Minute)
+		if d.chance(40) {
+			by = d.between(time.Minute, 3*time.Hour)
+		}
+		if d.chance(50) {
+			by = -by
+		}
+		d.sc.acts = append(d.sc.acts, act{at: d.between(0, d.sc.span), kind: "step", wait: by})
+	}
+	slices.SortStableFunc(d.sc.acts, func(a, b act) int { return cmp.Compare(a.at, b.at) })
 }
 
 // outage gives how long no engine is there.

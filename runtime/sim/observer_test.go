@@ -28,8 +28,12 @@ type observer struct {
 
 	alive   map[*sim.Process]bool
 	ended   map[*sim.Process]bool
-	calmAt  time.Time // by the clock on the wall
-	calmSet *loaded   // what was loaded then
+	asked   map[*sim.Process]bool
+	upSince time.Time // of the engine that is there, by the clock on the wall
+	steps   int
+	open    map[string]*seenRun // runs that have not ended
+	calmAt  time.Time           // by the clock on the wall
+	calmSet *loaded             // what was loaded then
 	loaded  *loaded
 	at      sim.Entry
 	wrong   []string
@@ -42,16 +46,17 @@ type tickID struct {
 
 // seenRun is what is known of a run.
 type seenRun struct {
-	rec     store.Run
-	plan    *dag.Plan
-	events  int
-	units   map[machine.Unit]*seenUnit
-	tasks   map[string]store.Task
-	created time.Time
-	begun   time.Time // the start of this course of it
-	stopped bool      // a cancel, or its timeout
-	retried int
-	cancels int
+	rec      store.Run
+	plan     *dag.Plan
+	events   int
+	units    map[machine.Unit]*seenUnit
+	tasks    map[string]store.Task
+	created  time.Time
+	begun    time.Time // the start of this course of it
+	timedOut bool      // its time was over
+	retried  int
+	cancels  int
+	again    bool // it was retried just now
 }
 
 // seenUnit is what is known of a task or an instance.
@@ -63,11 +68,13 @@ type seenUnit struct {
 	cutOff   int // interruptions in a row
 	charged  int
 	last     *sim.Process
+	started  time.Time // of the last attempt, by the record
 }
 
 func newObserver(w *world) *observer {
 	o := &observer{w: w, plans: map[string]*dag.Plan{}, runs: map[string]*seenRun{}, keys: map[string]string{},
-		ticks: map[tickID]store.Tick{}, fired: map[string]tickID{}, alive: map[*sim.Process]bool{}, ended: map[*sim.Process]bool{}}
+		ticks: map[tickID]store.Tick{}, fired: map[string]tickID{}, alive: map[*sim.Process]bool{}, ended: map[*sim.Process]bool{},
+		asked: map[*sim.Process]bool{}, open: map[string]*seenRun{}}
 	for _, files := range w.files {
 		for _, f := range files {
 			o.plans[f.Source.Hash()] = f.Plan
@@ -92,9 +99,24 @@ func (o *observer) look() []string {
 			o.written(x.Batch)
 		case sim.Began:
 			o.began(x.Process)
+		case sim.Asked:
+			o.inTime(x.Process)
+			o.asked[x.Process] = true
 		case sim.Gone:
+			if !o.asked[x.Process] && !x.Lost {
+				o.inTime(x.Process)
+			}
 			delete(o.alive, x.Process)
 			o.ended[x.Process] = true
+		case up:
+			o.upSince = e.Wall
+		case down:
+			o.upSince = time.Time{}
+		case stepped:
+			o.steps++
+			if !o.upSince.IsZero() {
+				o.upSince = e.Wall
+			}
 		case handed:
 			o.handed(x)
 		case cancelled:
@@ -129,6 +151,9 @@ func (o *observer) written(b *store.Batch) {
 		o.created(&b.Create[i])
 	}
 	var starting []*seenRun
+	for _, r := range o.open {
+		r.again = false
+	}
 	for i := range b.Update {
 		r := o.runs[b.Update[i].ID]
 		if r.rec.State != machine.RunRunning && b.Update[i].State == machine.RunRunning {
@@ -138,6 +163,10 @@ func (o *observer) written(b *store.Batch) {
 			o.broken("run %s of %s has gone over to another version", r.rec.ID, r.rec.Workflow)
 		}
 		r.rec = b.Update[i]
+		o.open[r.rec.ID] = r
+		if r.rec.State.Final() {
+			delete(o.open, r.rec.ID)
+		}
 	}
 	for _, a := range b.Append {
 		r := o.runs[a.RunID]
@@ -163,6 +192,9 @@ func (o *observer) written(b *store.Batch) {
 func (o *observer) created(run *store.Run) {
 	r := &seenRun{rec: *run, plan: o.plans[run.Version], units: map[machine.Unit]*seenUnit{}, tasks: map[string]store.Task{}, created: o.at.Wall}
 	o.runs[run.ID] = r
+	if !run.State.Final() {
+		o.open[run.ID] = r
+	}
 	o.order = append(o.order, run.ID)
 	if key := run.Workflow + "/" + run.Key; run.Key != "" {
 		if first := o.keys[key]; first != "" {
@@ -205,14 +237,14 @@ func (o *observer) event(r *seenRun, e machine.Event) {
 		}
 	case machine.RunTimedOut:
 		if limit := r.plan.Workflow.Timeout.V; !e.At.Before(r.begun.Add(limit)) {
-			r.stopped = true
+			r.timedOut = true
 		}
 	case machine.CancelRequested:
-		r.stopped = true
 		r.cancels++
 	case machine.RunRetried:
-		r.begun, r.stopped, r.cancels = e.At, false, 0
+		r.begun, r.timedOut, r.cancels = e.At, false, 0
 		r.retried++
+		r.again = true
 		for k, u := range r.units {
 			u.cutOff, u.charged = 0, 0
 			if n := r.plan.Tasks[k.Task]; n.Late || n.Callers > 0 {
@@ -240,7 +272,11 @@ func (o *observer) attemptStarts(r *seenRun, e machine.AttemptStarted) {
 	if most := retries(spec); u.charged > most {
 		o.broken("%s: attempt %d starts after %d that have failed; it is to be tried again %d times", name, e.Attempt, u.charged, most)
 	}
-	u.number, u.open, u.timedOut = e.Attempt, true, false
+	n, limit := r.plan.Tasks[e.Task], r.plan.Workflow.Timeout
+	if !n.Late && n.Callers == 0 && limit.Set() && e.At.After(r.begun.Add(limit.V+o.slack())) {
+		o.broken("%s: attempt %d starts %s after the run, whose time is %s", name, e.Attempt, e.At.Sub(r.begun), limit.V)
+	}
+	u.number, u.open, u.timedOut, u.started = e.Attempt, true, false, e.At
 }
 
 func retries(spec *dsl.Task) int {
@@ -368,11 +404,6 @@ func (o *observer) crowd(r *seenRun, t dag.Task) {
 	}
 }
 
-// limits: max_active, pools and max_parallel, by the record.
-func (o *observer) limits(starting []*seenRun) {
-	_ = starting
-}
-
 // tick: promise 5, as rows come in.
 func (o *observer) tick(t store.Tick) {
 	id := tickID{t.Workflow, t.Schedule, t.At.UnixMicro()}
@@ -414,5 +445,6 @@ func (o *observer) atTheEnd() {
 			o.broken("run %s of %s was started by %s; a tick of it: %v", id, r.rec.Workflow, r.rec.Trigger, fired)
 		}
 		o.replayed(ctx, r)
+		o.implied(r)
 	}
 }

@@ -57,6 +57,9 @@ func (o *observer) kept() map[[2]string]time.Time {
 			kept[[2]string{name, nameOf(s)}] = o.calmAt.Add(-wf.Jitter.V - 10*time.Second)
 		}
 		for i := range wf.Tasks {
+			if wf.Tasks[i].Disabled.V {
+				continue
+			}
 			for _, s := range wf.Tasks[i].Schedules {
 				kept[[2]string{name, nameOf(s) + " of " + wf.Tasks[i].ID.V}] = o.calmAt.Add(-wf.Jitter.V - 10*time.Second)
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -30,6 +31,7 @@ type (
 	}
 	cancelled struct{ id string } // somebody was told that it is
 	loaded    struct{ catalog *reload.Catalog }
+	stepped   struct{ by time.Duration }
 	calm      struct{} // what is due by now is to be in the ledger
 )
 
@@ -41,6 +43,8 @@ type world struct {
 	disk    *sim.Disk
 	procs   *sim.Processes
 	files   map[string][]*reload.File // by workflow, the versions
+
+	step atomic.Int64 // how far the clock on the wall was set, in nanoseconds
 
 	mu      sync.Mutex
 	catalog *reload.Catalog
@@ -64,7 +68,7 @@ type engine struct {
 
 func newWorld(sc *scenario, data string) (*world, error) {
 	w := &world{sc: sc, data: data, files: map[string][]*reload.File{}, last: map[string]*reload.File{}, loading: make(chan struct{}, 1)}
-	w.history = &sim.History{Clock: time.Now}
+	w.history = &sim.History{Clock: w.clock}
 	w.disk = &sim.Disk{History: w.history, Fate: w.fate}
 	w.procs = &sim.Processes{History: w.history, Does: w.does, Survives: w.survives}
 	for _, f := range sc.flows {
@@ -78,6 +82,9 @@ func newWorld(sc *scenario, data string) (*world, error) {
 	}
 	return w, nil
 }
+
+// clock is the one on the wall.
+func (w *world) clock() time.Time { return time.Now().Add(time.Duration(w.step.Load())) }
 
 // chance draws a number that depends on nothing but the seed and what it is for.
 func (w *world) chance(of ...any) *rand.Rand {
@@ -226,7 +233,7 @@ func (w *world) boot(i int) *engine {
 	e.Engine = &runtime.Engine{
 		Store: e.plug, Executor: e.plug, Data: w.data, Zone: time.UTC, Owner: fmt.Sprint("e", i),
 		MaxParallel: w.sc.slots, Supervisor: []string{"sim"}, Workflows: w.workflow,
-		Detach: w.chance("detach", i).IntN(3) > 0, Drain: 20 * time.Second,
+		Clock: w.clock, Detach: w.chance("detach", i).IntN(3) > 0, Drain: 20 * time.Second,
 	}
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	w.set(func() { w.now = e })
@@ -264,6 +271,10 @@ func (w *world) do(a act) {
 		}
 	})
 	switch a.kind {
+	case "step":
+		w.step.Add(int64(a.wait))
+		w.history.Add(stepped{a.wait})
+		return
 	case "full":
 		w.set(func() { w.full = time.Now().Add(a.wait) })
 		return

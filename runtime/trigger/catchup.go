@@ -109,6 +109,5 @@ func Delay(wf *dsl.Workflow) time.Duration {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(wf.Name.V))
-	share := time.Duration(float64(h.Sum64()>>11) / (1 << 53) * float64(wf.Jitter.V))
-	return share.Truncate(time.Microsecond) // as times are kept
+	return time.Duration(float64(h.Sum64()>>11) / (1 << 53) * float64(wf.Jitter.V))
 }

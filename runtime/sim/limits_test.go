@@ -1,0 +1,170 @@
+package sim_test
+
+import (
+	"time"
+
+	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/sim"
+	"github.com/ax-scheduler/ax/store"
+)
+
+// limits: max_active, pools and max_parallel, by the record. A run that is
+// retried goes on at once.
+func (o *observer) limits(starting []*seenRun) {
+	active, used := map[string]int{}, map[string]int{}
+	slots := map[string]int{}
+	for id, r := range o.open {
+		if r.rec.State != machine.RunRunning {
+			continue
+		}
+		active[r.rec.Workflow]++
+		running := 0
+		for k, u := range r.units {
+			spec := r.plan.Tasks[k.Task].Spec
+			if !u.open {
+				continue
+			}
+			if !spec.Kind.Waits() {
+				running++
+			}
+			if spec.Pool != nil {
+				used[spec.Pool.Name.V]++
+				slots[spec.Pool.Name.V] = spec.Pool.Slots.V
+			}
+		}
+		if most := r.plan.Workflow.MaxParallel.V; most > 0 && running > most {
+			o.broken("run %s of %s does %d things at a time, and max_parallel is %d", id, r.rec.Workflow, running, most)
+		}
+	}
+	for pool, n := range used {
+		if n > slots[pool] {
+			o.broken("%d attempts use the pool %s, which has %d slots", n, pool, slots[pool])
+		}
+	}
+	for _, r := range starting {
+		if most := r.plan.Workflow.MaxActive.Or(1); !r.again && most > 0 && active[r.rec.Workflow] > most {
+			o.broken("run %s of %s starts, and %d go on; max_active is %d", r.rec.ID, r.rec.Workflow, active[r.rec.Workflow], most)
+		}
+	}
+}
+
+// slack is how late an engine may be: it notices only after a while that the
+// clock was set.
+func (o *observer) slack() time.Duration {
+	if o.steps > 0 {
+		return 35 * time.Second
+	}
+	return time.Second
+}
+
+// inTime: promise 6. A process that goes on after its time, with an engine there,
+// was to be told to stop.
+func (o *observer) inTime(p *sim.Process) {
+	r := o.runs[p.Attempt.RunID]
+	if r == nil || o.upSince.IsZero() {
+		return
+	}
+	id, instance, _ := machine.ParseName(p.Attempt.Task)
+	t, _ := r.plan.Task(id)
+	limit, u := r.plan.Tasks[t].Spec.Timeout, r.unit(t, instance)
+	if !limit.Set() || u.number != p.Attempt.Number {
+		return
+	}
+	from := u.started.Add(limit.V)
+	if from.Before(o.upSince) {
+		from = o.upSince
+	}
+	if late := o.at.Wall.Sub(from); late > o.slack() {
+		o.broken("%s: attempt %d was not stopped until %s after its time was over", r.name(t, instance), p.Attempt.Number, late)
+	}
+}
+
+// implied: every run ends as its tasks do, and every task as its upstreams say.
+func (o *observer) implied(r *seenRun) {
+	if r.rec.StartedAt.IsZero() || r.retried > 0 {
+		return
+	}
+	want, reason := machine.RunSucceeded, machine.ReasonNone
+	stopped := false // by its timeout, or by a cancel
+	for _, row := range r.tasks {
+		stopped = stopped || row.Reason == machine.ReasonRunTimeout
+	}
+	if stopped && !r.timedOut {
+		o.broken("run %s of %s was stopped by its timeout, which has not passed", r.rec.ID, r.rec.Workflow)
+	}
+	if stopped {
+		want, reason = machine.RunFailed, machine.ReasonRunTimeout
+	}
+	if r.cancels > 0 {
+		want, stopped = machine.RunCancelled, true
+	}
+	for t := range r.plan.Tasks {
+		n, row := &r.plan.Tasks[t], r.tasks[r.plan.Tasks[t].ID]
+		if !r.member(n.ID) {
+			continue
+		}
+		if !row.State.Final() {
+			o.broken("run %s of %s has ended, and its task %s is %s", r.rec.ID, r.rec.Workflow, n.ID, row.State)
+		}
+		if row.State == machine.Failed && !n.Late && !n.Spec.AllowFailure.V && want == machine.RunSucceeded {
+			want = machine.RunFailed
+		}
+		if !stopped {
+			o.follows(r, dag.Task(t), row)
+		}
+	}
+	if r.rec.State != want || want == machine.RunFailed && reason != "" && r.rec.Reason != reason {
+		o.broken("run %s of %s is %s (%s), and by its tasks it is %s", r.rec.ID, r.rec.Workflow, r.rec.State, r.rec.Reason, want)
+	}
+}
+
+func (r *seenRun) member(id string) bool {
+	for _, only := range r.rec.Only {
+		if only == id {
+			return true
+		}
+	}
+	return len(r.rec.Only) == 0
+}
+
+// follows: what became of a task is what its edges, its condition and its
+// attempts make of it.
+func (o *observer) follows(r *seenRun, t dag.Task, row store.Task) {
+	spec, held := r.plan.Tasks[t].Spec, 0
+	for _, d := range spec.DependsOn {
+		if o.holds(r, d) {
+			held++
+		}
+	}
+	open := held == len(spec.DependsOn) || spec.Join.V == dsl.JoinAny && held > 0
+	handler := r.plan.Tasks[t].Callers > 0 || r.plan.Tasks[t].Handles != 0
+	switch {
+	case row.Attempts > 0 && !open, row.State == machine.Skipped && row.Reason == machine.ReasonUpstream && open:
+		o.broken("%s is %s (%s) after %d attempts, and %d of its %d edges hold", r.name(t, 0), row.State, row.Reason, row.Attempts, held, len(spec.DependsOn))
+	case row.State == machine.Skipped && row.Reason == machine.ReasonCondition && !handler && !spec.When.Set():
+		o.broken("%s is skipped, and has no condition", r.name(t, 0))
+	case row.State == machine.Cancelled:
+		o.broken("%s is cancelled, and nobody asked for it", r.name(t, 0))
+	}
+	failed := row.Reason == machine.ReasonExit || row.Reason == machine.ReasonSignal || row.Reason == machine.ReasonTimeout
+	if u := r.unit(t, 0); row.State == machine.Failed && failed && spec.Foreach == nil && u.charged != retries(spec)+1 {
+		o.broken("%s has failed after %d attempts that count, and is to have %d", r.name(t, 0), u.charged, retries(spec)+1)
+	}
+}
+
+// holds tells whether an edge holds by what became of the task that it comes from.
+func (o *observer) holds(r *seenRun, d dsl.Dependency) bool {
+	if !r.member(d.Task.V) {
+		return true
+	}
+	row := r.tasks[d.Task.V]
+	up, _ := r.plan.Task(d.Task.V)
+	spec := r.plan.Tasks[up].Spec
+	outcome := map[machine.TaskState]dsl.Outcomes{machine.Succeeded: dsl.OnSucceeded, machine.Failed: dsl.OnFailed, machine.Skipped: dsl.OnSkipped}[row.State]
+	if row.Reason == machine.ReasonDisabled || row.State == machine.Failed && spec.AllowFailure.V {
+		outcome = dsl.OnSucceeded
+	}
+	return d.On&outcome != 0
+}
