@@ -21,14 +21,14 @@ check: ## gofmt, vet, staticcheck, and lint and layout of the shipped workflows
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
-mutate: ## plant bugs in the state machine and see that the tests find each
-	go run ./.ci/mutate
+mutate: ## plant bugs (IN=machine, or IN=engine) and see that the tests, or the simulation, find each
+	go run ./.ci/mutate -in $${IN:-machine}
 
 soak: ## kill ax serve at random moments, AX_SOAK times (200): nothing may be lost or done twice
 	AX_SOAK=$${AX_SOAK:-200} go test -count=1 -timeout 60m -v -run 'AgainAndAgain|WithItsSupervisorAn' ./cmd/ax
 
-sim: ## compare AX_SEEDS (10000) random runs of 200 tasks with the model of the language
-	AX_SEEDS=$${AX_SEEDS:-10000} go test -count=1 -timeout 60m -run MixesAll ./runtime
+sim: ## compare AX_SEEDS (10000) random runs with the model of the language, and engines in trouble with their promises
+	AX_SEEDS=$${AX_SEEDS:-10000} go test -count=1 -timeout 60m -run 'MixesAll|Promises' ./runtime ./runtime/sim
 
 fmt: ## format the code
 	gofmt -w .

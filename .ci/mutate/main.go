@@ -1,11 +1,13 @@
-// Command mutate shows that the tests of runtime/machine bite: it plants one
-// bug after another in a copy of the package and runs the tests against each.
+// Command mutate shows that tests bite: it plants one bug after another in a
+// copy of the code and runs the tests against each.
 //
-//	go run ./.ci/mutate [-run REGEXP] [-only TEXT]
+//	go run ./.ci/mutate [-in machine|engine] [-run REGEXP] [-only TEXT]
 //
-// It prints a line for each bug, with the first test that caught it, and exits
-// with 1 if one survives, no longer fits the code or does not compile. The work
-// tree is only read. With -run only some tests are used (-run Worlds: do the
+// In the machine (runtime/machine) they are for the tests beside it, in the
+// engine (runtime) for the simulation of runtime/sim. It prints a line for each
+// bug, with the first test or seed that caught it, and exits with 1 if one
+// survives, no longer fits the code or does not compile. The work tree is only
+// read. With -run only some tests of the machine are used (-run Worlds: do the
 // laws alone suffice?), with -only only the bugs whose name contains a text.
 package main
 
@@ -19,17 +21,37 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
 
-const machine = "runtime/machine"
+// suite is where bugs are planted, and what is to find them.
+type suite struct {
+	folder string // that the files of the bugs are in
+	parts  []string
+	tests  string // folder whose tests are copied
+	bugs   []bug
+	sound  func(copied, run string) (string, error) // without a bug: quicker, where find takes long
+	find   func(copied, run string) (string, error)
+}
+
+var suites = map[string]suite{
+	"machine": {"runtime/machine", []string{"go.mod", "go.sum", "dsl", "dag", "runtime/machine"}, "runtime/machine", bugs, test, test},
+	"engine":  {"runtime", []string{"go.mod", "go.sum", "dsl", "dag", "runtime", "store"}, "runtime/sim", engineBugs, simulate(200), simulate(2000)},
+}
 
 func main() {
+	in := flag.String("in", "machine", "plant bugs in the `PART`: machine or engine")
 	run := flag.String("run", "", "use only the tests that match `REGEXP`")
 	only := flag.String("only", "", "plant only the bugs whose name contains `TEXT`")
 	flag.Parse()
-	survived, err := mutate(*run, *only)
+	of, ok := suites[*in]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "mutate: -in %q: it is machine or engine\n", *in)
+		os.Exit(2)
+	}
+	survived, err := of.mutate(*run, *only)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -40,27 +62,27 @@ func main() {
 }
 
 // mutate plants all bugs and gives the number of those that were not caught.
-func mutate(run, only string) (survived int, err error) {
+func (s suite) mutate(run, only string) (survived int, err error) {
 	copied, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
-	for _, part := range []string{"go.mod", "go.sum", "dsl", "dag", machine} {
-		if err := copyTree(copied, part); err != nil {
+	for _, part := range s.parts {
+		if err := copyTree(copied, part, s.tests); err != nil {
 			return 0, err
 		}
 	}
-	if verdict, err := test(copied, run); err != nil || verdict != "" {
+	if verdict, err := s.sound(copied, run); err != nil || verdict != "" {
 		return 0, fmt.Errorf("the tests fail without a bug: %s %w", verdict, err)
 	}
 	planted := 0
-	for _, b := range bugs {
+	for _, b := range s.bugs {
 		if !strings.Contains(b.name, only) {
 			continue
 		}
 		began := time.Now()
-		caught, err := plant(copied, b, run)
+		caught, err := s.plant(copied, b, run)
 		switch {
 		case err != nil:
 			caught = "NOT PLANTED: " + err.Error()
@@ -76,13 +98,14 @@ func mutate(run, only string) (survived int, err error) {
 	return survived, nil
 }
 
-// copyTree copies a file, or the Go files and test data of a folder.
-func copyTree(to, part string) error {
+// copyTree copies a file, or the Go files and data of a folder, with the tests
+// of one.
+func copyTree(to, part, tests string) error {
 	return filepath.WalkDir(part, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, machine) {
+		if strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, tests) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -99,8 +122,8 @@ func copyTree(to, part string) error {
 
 // plant puts one bug into the copy, runs the tests and takes it out again. It
 // gives the test that failed, or nothing.
-func plant(copied string, b bug, run string) (caught string, err error) {
-	path := filepath.Join(copied, machine, b.file)
+func (s suite) plant(copied string, b bug, run string) (caught string, err error) {
+	path := filepath.Join(copied, s.folder, b.file)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
@@ -112,7 +135,7 @@ func plant(copied string, b bug, run string) (caught string, err error) {
 	if err := os.WriteFile(path, bytes.Replace(text, []byte(b.old), []byte(b.new), 1), 0o644); err != nil {
 		return "", err
 	}
-	return test(copied, run)
+	return s.find(copied, run)
 }
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out`)
@@ -120,7 +143,7 @@ var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out`)
 // test runs the tests of the copy and gives the first that failed. That it does
 // not compile is an error.
 func test(copied, run string) (string, error) {
-	cmd := exec.Command("go", "test", "-count=1", "-short", "-failfast", "-timeout=60s", "-run="+run, "./"+machine,
+	cmd := exec.Command("go", "test", "-count=1", "-short", "-failfast", "-timeout=60s", "-run="+run, "./runtime/machine",
 		"-rapid.nofailfile", "-rapid.shrinktime=0s")
 	cmd.Dir = copied
 	out, err := cmd.CombinedOutput()
@@ -135,4 +158,43 @@ func test(copied, run string) (string, error) {
 		return "a test that does not end", nil
 	}
 	return string(found[1]), nil
+}
+
+var repeat = regexp.MustCompile(`AX_SEED=(\d+)`)
+
+// simulate runs some seeds of the simulation of the copy, more and more of them,
+// and gives the first that found something.
+func simulate(seeds int) func(copied, run string) (string, error) {
+	return func(copied, _ string) (string, error) {
+		for from, many := 1, 50; from <= seeds; from, many = from+many, 3*many {
+			caught, err := simulateSome(copied, from, min(many, seeds-from+1))
+			if err != nil || caught != "" {
+				return caught, err
+			}
+		}
+		return "", nil
+	}
+}
+
+func simulateSome(copied string, from, many int) (string, error) {
+	cmd := exec.Command("go", "test", "-count=1", "-timeout=300s", "-run=Promises", "./runtime/sim")
+	cmd.Dir = copied
+	cmd.Env = append(os.Environ(), fmt.Sprint("AX_SEED=", from), fmt.Sprint("AX_SEEDS=", many))
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return "", nil
+	}
+	first := 0
+	for _, m := range repeat.FindAllSubmatch(out, -1) {
+		if n, _ := strconv.Atoi(string(m[1])); first == 0 || n < first {
+			first = n
+		}
+	}
+	switch {
+	case first > 0:
+		return fmt.Sprintf("seed %d", first), nil
+	case bytes.Contains(out, []byte("panic: ")):
+		return fmt.Sprintf("a panic, or no end, in the seeds from %d to %d", from, from+many-1), nil
+	}
+	return "", fmt.Errorf("%w: %s", err, out)
 }

@@ -25,6 +25,7 @@ type scenario struct {
 type flow struct {
 	name, zone string
 	versions   []*version
+	gone       bool // it was not needed to break a promise
 }
 
 // act is something that is done from outside.

@@ -97,8 +97,13 @@ func (o *observer) implied(r *seenRun) {
 	if stopped {
 		want, reason = machine.RunFailed, machine.ReasonRunTimeout
 	}
-	if r.cancels > 0 {
-		want, stopped = machine.RunCancelled, true
+	for _, row := range r.tasks {
+		if row.Reason == machine.ReasonCancelled || r.cancels > 0 && r.rec.State == machine.RunCancelled { // else it came too late
+			want, stopped = machine.RunCancelled, true
+		}
+	}
+	if want == machine.RunCancelled && r.cancels == 0 {
+		o.broken("run %s of %s was cancelled, and nobody asked for it", r.rec.ID, r.rec.Workflow)
 	}
 	for t := range r.plan.Tasks {
 		n, row := &r.plan.Tasks[t], r.tasks[r.plan.Tasks[t].ID]

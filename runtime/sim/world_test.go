@@ -166,6 +166,9 @@ func (w *world) carryOut() {
 	begin := time.Now()
 	w.catalog = &reload.Catalog{Workflows: map[string]*reload.File{}}
 	for _, f := range w.sc.flows {
+		if f.gone {
+			continue
+		}
 		w.catalog.Workflows[f.name], w.last[f.name] = w.files[f.name][0], w.files[f.name][0]
 	}
 	over, ended := make(chan struct{}), make(chan struct{})
@@ -301,6 +304,9 @@ func (w *world) do(a act) {
 
 // edit changes a file, or takes it away.
 func (w *world) edit(a act, e *engine) {
+	if w.sc.flows[a.flow].gone {
+		return
+	}
 	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
 	name := w.sc.flows[a.flow].name
 	w.set(func() {
