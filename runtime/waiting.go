@@ -209,7 +209,8 @@ func (e *Engine) takeQueued(ctx context.Context, name string) (taken int, all bo
 		if len(runs) == 0 && !all && limit < store.MaxLimit {
 			continue // all of these belong to others
 		}
-		return len(runs), all, e.takeIn(ctx, runs)
+		// What is not taken in now is not looked for again.
+		return len(runs), all, e.patiently(ctx, func() error { return e.takeIn(ctx, runs) })
 	}
 }
 

@@ -177,7 +177,7 @@ func simulate(seeds int) func(copied, run string) (string, error) {
 }
 
 func simulateSome(copied string, from, many int) (string, error) {
-	cmd := exec.Command("go", "test", "-count=1", "-timeout=300s", "-run=Promises", "./runtime/sim")
+	cmd := exec.Command("go", "test", "-count=1", fmt.Sprint("-timeout=", 60+many/5, "s"), "-run=Promises", "./runtime/sim")
 	cmd.Dir = copied
 	cmd.Env = append(os.Environ(), fmt.Sprint("AX_SEED=", from), fmt.Sprint("AX_SEEDS=", many))
 	out, err := cmd.CombinedOutput()

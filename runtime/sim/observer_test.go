@@ -125,6 +125,8 @@ func (o *observer) look() []string {
 			}
 		case loaded:
 			o.loaded = &x
+		case restless:
+			o.broken("engines end again and again, and nothing is wrong with the disk")
 		case calm:
 			o.calmAt, o.calmSet = e.Wall, o.loaded
 		}
@@ -223,7 +225,7 @@ func (o *observer) event(r *seenRun, e machine.Event) {
 		if !r.begun.IsZero() {
 			o.broken("run %s starts twice", r.rec.ID)
 		}
-		if e.At.Before(r.rec.NotBefore) {
+		if o.steps == 0 && e.At.Before(r.rec.NotBefore) {
 			o.broken("run %s starts at %s, before %s", r.rec.ID, e.At, r.rec.NotBefore)
 		}
 		r.begun = e.At

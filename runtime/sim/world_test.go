@@ -32,6 +32,7 @@ type (
 	cancelled struct{ id string } // somebody was told that it is
 	loaded    struct{ catalog *reload.Catalog }
 	stepped   struct{ by time.Duration }
+	restless  struct{} // engines end for no reason
 	calm      struct{} // what is due by now is to be in the ledger
 )
 
@@ -53,6 +54,7 @@ type world struct {
 	outage  time.Duration           // after this engine
 	full    time.Time               // until when the disk is full
 	healthy bool
+	calmly  int // engines since the disk is healthy
 	acting  sync.WaitGroup
 	loading chan struct{} // held by who loads: one at a time
 }
@@ -239,7 +241,11 @@ func (w *world) boot(i int) *engine {
 		Clock: w.clock, Detach: w.chance("detach", i).IntN(3) > 0, Drain: 20 * time.Second,
 	}
 	e.ctx, e.stop = context.WithCancel(context.Background())
-	w.set(func() { w.now = e })
+	w.set(func() {
+		if w.now = e; w.healthy {
+			w.calmly++
+		}
+	})
 	return e
 }
 
@@ -366,19 +372,30 @@ func (w *world) again(a act, e *engine) {
 // becomeCalm waits until all that is due is dealt with, and everything has ended.
 func (w *world) becomeCalm() {
 	time.Sleep(7 * time.Minute) // the longest jitter, and some
-	for !w.isUp() {
+	for !w.isUp() && !w.restless() {
 		time.Sleep(time.Second)
 	}
 	time.Sleep(2 * time.Minute)
 	w.history.Add(calm{})
 	w.set(func() { w.catalog = &reload.Catalog{Workflows: map[string]*reload.File{}} })
-	w.load(w.now)
+	var e *engine
+	w.set(func() { e = w.now })
+	w.load(e)
 	for range 3 * 24 * 60 {
 		time.Sleep(time.Minute)
-		if w.isCalm() {
+		if w.isCalm() || w.restless() {
 			return
 		}
 	}
+}
+
+// restless tells whether engines end though nothing is wrong with the disk.
+func (w *world) restless() (yes bool) {
+	w.set(func() { yes = w.calmly > 10 })
+	if yes {
+		w.history.Add(restless{})
+	}
+	return yes
 }
 
 func (w *world) isUp() (ready bool) {

@@ -1,0 +1,119 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/store"
+)
+
+var errDisk = errors.New("input/output error")
+
+// badDisk fails some writes, or is full until a time.
+type badDisk struct {
+	store.Memory
+	fails func(*store.Batch) bool
+	full  time.Time
+}
+
+func (d *badDisk) Commit(ctx context.Context, b *store.Batch) error {
+	switch {
+	case d.fails != nil && d.fails(b):
+		return errDisk
+	case time.Now().Before(d.full):
+		return store.ErrFull
+	}
+	return d.Memory.Commit(ctx, b)
+}
+
+const minutely = "name: flow\nevery: 1m\nmax_active: 0\noverlap: queue\ncatchup: all\ntasks:\n  a: {run: x}\n"
+
+// serveOn runs an engine on a disk, and gives what its end was.
+func serveOn(t *testing.T, d *badDisk, owner string, do func(ctx context.Context, e *runtime.Engine)) error {
+	e := &runtime.Engine{Store: d, Executor: &script{}, Data: t.TempDir(), Zone: time.UTC, Owner: owner}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- e.Serve(ctx) }()
+	do(ctx, e)
+	stop()
+	return <-served
+}
+
+func TestAWriteOfATickThatFailsEndsTheEngineAndLeavesNoHole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, t0 := folder(t, minutely), time.Now()
+		third := t0.Add(3 * time.Minute)
+		d := &badDisk{fails: func(b *store.Batch) bool { return len(b.Ticks) > 0 && b.Ticks[0].At.Equal(third) }}
+		load := func(ctx context.Context, e *runtime.Engine) {
+			if err := errors.Join(e.Recover(ctx, runtime.StartupRecover), e.Load(ctx, c)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5*time.Minute + time.Second)
+		}
+		if err := serveOn(t, d, "one", load); !errors.Is(err, errDisk) {
+			t.Errorf("the engine ended with %v", err)
+		}
+		d.fails = nil
+		if err := serveOn(t, d, "two", load); err != nil {
+			t.Error(err)
+		}
+		ticks, err := d.Ticks(t.Context(), "flow", t0, time.Now(), 0)
+		if err != nil || len(ticks) != 11 { // the first load, and ten minutes
+			t.Errorf("the ledger has %d rows, %v: %+v", len(ticks), err, ticks)
+		}
+	})
+}
+
+func TestWithAFullDiskAtTheStartAllGoesOnOnceThereIsRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &badDisk{}
+		first := folder(t, minutely)
+		ctx := t.Context()
+		run, err := (&runtime.Engine{Store: d, Data: t.TempDir(), Zone: time.UTC}).Leave(ctx, runtime.Request{Plan: first.Workflows["flow"].Plan})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.full = time.Now().Add(3 * time.Minute)
+		err = serveOn(t, d, "two", func(ctx context.Context, e *runtime.Engine) {
+			if err := errors.Join(e.Recover(ctx, runtime.StartupRecover), e.Load(ctx, first)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3 * time.Minute)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if run, err = d.Run(ctx, run.ID); err != nil || run.State.String() != "succeeded" {
+			t.Errorf("the run that waited is %s, %v", run.State, err)
+		}
+		if spans, err := d.Schedules(ctx, "flow"); err != nil || len(spans) != 1 || !spans[0].Last.After(spans[0].First) {
+			t.Errorf("the schedule is not kept: %v, %v", spans, err)
+		}
+	})
+}
+
+// While it waits for what runs, an engine has no more to do with schedules: a
+// loop that were to spin would keep this time from passing.
+func TestAnEngineThatDrainsSleeps(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Hour}}
+	synctest.Test(t, func(t *testing.T) {
+		c := folder(t, minutely)
+		e := &runtime.Engine{Store: &store.Memory{}, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "one", Drain: 10 * time.Minute}
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- e.Serve(ctx) }()
+		if err := errors.Join(e.Recover(ctx, runtime.StartupRecover), e.Load(ctx, c)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(90 * time.Second)
+		began := time.Now()
+		stop()
+		if err := <-served; err != nil || time.Since(began) != 10*time.Minute {
+			t.Errorf("it ended after %s with %v", time.Since(began), err)
+		}
+	})
+}
