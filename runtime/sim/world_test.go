@@ -69,7 +69,7 @@ type engine struct {
 }
 
 func newWorld(sc *scenario, data string) (*world, error) {
-	w := &world{sc: sc, data: data, files: map[string][]*reload.File{}, last: map[string]*reload.File{}, loading: make(chan struct{}, 1)}
+	w := &world{sc: sc, data: data, files: map[string][]*reload.File{}, last: map[string]*reload.File{}}
 	w.history = &sim.History{Clock: w.clock}
 	w.disk = &sim.Disk{History: w.history, Fate: w.fate}
 	w.procs = &sim.Processes{History: w.history, Does: w.does, Survives: w.survives}
@@ -166,6 +166,7 @@ func (w *world) workflow(name string) (*dag.Plan, error) {
 func (w *world) carryOut() {
 	time.Sleep(w.sc.start)
 	begin := time.Now()
+	w.loading = make(chan struct{}, 1) // one of the bubble
 	w.catalog = &reload.Catalog{Workflows: map[string]*reload.File{}}
 	for _, f := range w.sc.flows {
 		if f.gone {
