@@ -10,8 +10,7 @@ import (
 	"github.com/ax-scheduler/ax/store"
 )
 
-// limits: max_active, pools and max_parallel, by the record. A run that is
-// retried goes on at once.
+// limits: max_active, pools and max_parallel, by the record.
 func (o *observer) limits(starting []*seenRun) {
 	active, used := map[string]int{}, map[string]int{}
 	slots := map[string]int{}
@@ -44,7 +43,7 @@ func (o *observer) limits(starting []*seenRun) {
 		}
 	}
 	for _, r := range starting {
-		if most := r.plan.Workflow.MaxActive.Or(1); !r.again && most > 0 && active[r.rec.Workflow] > most {
+		if most := r.plan.Workflow.MaxActive.Or(1); most > 0 && active[r.rec.Workflow] > most {
 			o.broken("run %s of %s starts, and %d go on; max_active is %d", r.rec.ID, r.rec.Workflow, active[r.rec.Workflow], most)
 		}
 	}

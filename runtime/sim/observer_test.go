@@ -56,7 +56,7 @@ type seenRun struct {
 	timedOut bool      // its time was over
 	retried  int
 	cancels  int
-	again    bool // it was retried just now
+	again    bool // it was retried, and has not begun again
 }
 
 // seenUnit is what is known of a task or an instance.
@@ -153,9 +153,6 @@ func (o *observer) written(b *store.Batch) {
 		o.created(&b.Create[i])
 	}
 	var starting []*seenRun
-	for _, r := range o.open {
-		r.again = false
-	}
 	for i := range b.Update {
 		r := o.runs[b.Update[i].ID]
 		if r.rec.State != machine.RunRunning && b.Update[i].State == machine.RunRunning {
@@ -222,13 +219,13 @@ func (r *seenRun) name(t dag.Task, i machine.Instance) string {
 func (o *observer) event(r *seenRun, e machine.Event) {
 	switch e := e.(type) {
 	case machine.RunStarted:
-		if !r.begun.IsZero() {
+		if !r.begun.IsZero() && !r.again { // a retry waits for its turn
 			o.broken("run %s starts twice", r.rec.ID)
 		}
 		if o.steps == 0 && e.At.Before(r.rec.NotBefore) {
 			o.broken("run %s starts at %s, before %s", r.rec.ID, e.At, r.rec.NotBefore)
 		}
-		r.begun = e.At
+		r.begun, r.again = e.At, false
 	case machine.AttemptStarted:
 		o.attemptStarts(r, e)
 	case machine.AttemptEnded:
