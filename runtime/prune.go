@@ -81,7 +81,7 @@ func (e *Engine) Prune(ctx context.Context, p Prune) ([]store.Run, error) {
 	}
 	rest := &store.Batch{Forget: ticks}
 	if len(p.Only) == 0 {
-		rest.PurgeChanges = p.forgetChanges(timestamp(time.Now()))
+		rest.PurgeChanges = p.forgetChanges(e.now())
 	}
 	return removed, e.Store.Commit(ctx, rest)
 }

@@ -215,7 +215,7 @@ func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *d
 // requeue has an ended run that was taken over wait for its turn among those of its
 // workflow, to be gone on with; one that never started, to start.
 func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried) error {
-	again.At, again.Waits = timestamp(time.Now()), true
+	again.At, again.Waits = e.now(), true
 	rec := &l.rec
 	rec.State, rec.Reason, rec.Error, rec.FinishedAt = machine.RunQueued, machine.ReasonNone, "", time.Time{}
 	rec.Turn = machine.Turn(again.At, rec.Priority)
