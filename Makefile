@@ -18,8 +18,8 @@ check: ## gofmt, vet, staticcheck, and lint and layout of the shipped workflows
 	go run ./cmd/ax lint --strict workflows
 	@go run ./cmd/ax fmt --check workflows || { echo 'not laid out: run "ax fmt workflows"'; exit 1; }
 
-bench: ## run the benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+bench: ## measure every figure, with peers, and write docs/benchmarks.md (about 15 minutes, on a quiet machine)
+	go run ./.ci/bench
 
 mutate: ## plant bugs (IN=machine, or IN=engine) and see that the tests, or the simulation, find each
 	go run ./.ci/mutate -in $${IN:-machine}
