@@ -108,20 +108,20 @@ func (e *Engine) planBackfill(ctx context.Context, b Backfill) ([]Filled, error)
 	if b.MaxParallel < 0 {
 		return nil, refused{fmt.Errorf("at most %d runs at a time: it is at least 1, or 0 for no limit", b.MaxParallel)}
 	}
-	rules, _, err := e.rulesOf(ctx, b.Plan, from)
+	rs, err := e.rulesOf(ctx, b.Plan, from)
 	switch {
 	case err != nil:
 		return nil, refused{err}
 	case wf.Disabled.V:
 		return nil, refused{fmt.Errorf("%s is disabled: its schedules have no ticks", wf.Name.V)}
-	case len(rules) == 0:
+	case len(rs.rules) == 0:
 		return nil, refused{fmt.Errorf("%s has no schedule whose ticks could be filled", wf.Name.V)}
 	}
 	there, err := e.runsBetween(ctx, wf.Name.V, from, to)
 	if err != nil {
 		return nil, err
 	}
-	ticks, err := ticksBetween(rules, from, to)
+	ticks, err := ticksBetween(rs.rules, from, to)
 	if err != nil {
 		return nil, refused{err}
 	}

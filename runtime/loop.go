@@ -33,6 +33,8 @@ type loop struct {
 	live      map[string]*live
 	flows     map[string]*flow
 	schedules []*scheduled
+	soonest   time.Time                  // before it no schedule is due; zero for not known
+	files     map[*reload.File]bool      // whose schedules these are, and stay while the file does
 	followers map[string][]*reload.File  // workflows that are started after another, by its name
 	catalog   *reload.Catalog            // what is loaded; nil for nothing yet
 	pauses    map[string][]trigger.Pause // of workflows, all that there have been
@@ -230,10 +232,8 @@ func (lp *loop) pause() time.Duration {
 	if g := &lp.gate; !g.again.IsZero() && !g.asking {
 		pause = min(pause, max(0, time.Until(g.again)))
 	}
-	for _, s := range lp.schedules {
-		if !s.wake.IsZero() && !*s.busy { // else the end of that wakes the loop
-			pause = min(pause, max(0, s.wake.Sub(now)))
-		}
+	if len(lp.schedules) > 0 {
+		pause = min(pause, max(0, lp.soonest.Sub(now)))
 	}
 	return pause
 }

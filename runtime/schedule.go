@@ -32,20 +32,34 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 	if err := e.changePauses(ctx, func() error { return nil }); err != nil { // before the first tick
 		return err
 	}
-	var all []*scheduled
 	var before *reload.Catalog
+	var had map[*reload.File][]*scheduled
+	if err := e.ask(ctx, func(lp *loop) error {
+		before, had = lp.catalog, lp.kept()
+		return nil
+	}); err != nil {
+		return err
+	}
+	next := keeping{files: map[*reload.File]bool{}}
 	for _, file := range c.Workflows {
-		ss, err := e.schedulesOf(ctx, file)
-		if err != nil {
-			// The file has changed since it was checked, or a file it names has.
-			e.Log.Error("the schedules of a workflow cannot be kept", "workflow", file.Workflow.Name.V, "error", err)
+		ss, unchanged := had[file]
+		if unchanged {
+			next.add(file, ss)
 			continue
 		}
-		all = append(all, ss...)
+		if err := e.keep(ctx, &next, file); err != nil {
+			// The file has changed since it was checked, or a file it names has.
+			e.Log.Error("the schedules of a workflow cannot be kept", "workflow", file.Workflow.Name.V, "error", err)
+		}
+	}
+	for group := range slices.Chunk(next.loaded, tickGroup) {
+		if err := e.persist(ctx, &store.Batch{Ticks: group}); err != nil {
+			return err
+		}
 	}
 	if err := e.ask(ctx, func(lp *loop) error {
-		before = lp.catalog
-		lp.load(all)
+		lp.load(next.all)
+		lp.files = next.files
 		lp.followers, lp.catalog = followersOf(c), c
 		lp.late.lookAt(lp.now())
 		return nil
@@ -58,58 +72,97 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 	return e.catchUpAfter(ctx, c)
 }
 
-// schedulesOf gives the schedules of one workflow with where each stands in the
-// ledger. One that the ledger does not know is written into it, so that what is
-// missed from now on can be caught up, and so that `every` keeps its pace.
-func (e *Engine) schedulesOf(ctx context.Context, file *reload.File) ([]*scheduled, error) {
-	wf, now := file.Workflow, e.now()
-	rules, known, err := e.rulesOf(ctx, file.Plan, now)
-	if err != nil {
-		return nil, err
-	}
-	var all []*scheduled
-	for _, r := range rules {
-		s := &scheduled{file: file, rule: r, last: now, delay: trigger.Delay(wf), busy: new(bool)}
-		if k, ok := known[s.id()]; ok {
-			s.last = k.Last
-		} else if err := e.persist(ctx, &store.Batch{Ticks: []store.Tick{{
-			Workflow: wf.Name.V, Schedule: s.id(), At: now, Outcome: store.TickLoaded, Reason: "the schedule was loaded for the first time",
-		}}}); err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
+// keeping is what Load makes of a catalog.
+type keeping struct {
+	all    []*scheduled
+	files  map[*reload.File]bool // whose schedules stay as they are while the file does
+	loaded []store.Tick          // for schedules that the ledger does not know
 }
 
-// rulesOf gives the schedules of a workflow, and the span of each that has ticks
-// in the ledger. `every` counts from the first of these, or else from anchor.
-func (e *Engine) rulesOf(ctx context.Context, p *dag.Plan, anchor time.Time) ([]trigger.Rule, map[string]store.Span, error) {
+func (k *keeping) add(file *reload.File, ss []*scheduled) {
+	k.files[file] = true
+	k.all = append(k.all, ss...)
+}
+
+// kept gives the schedules by file of the files whose schedules need not be made
+// again while they stay the same.
+func (lp *loop) kept() map[*reload.File][]*scheduled {
+	all := make(map[*reload.File][]*scheduled, len(lp.files))
+	for file := range lp.files {
+		all[file] = nil
+	}
+	for _, s := range lp.schedules {
+		if lp.files[s.file] {
+			all[s.file] = append(all[s.file], s)
+		}
+	}
+	return all
+}
+
+// keep adds the schedules of one workflow with where each stands in the ledger.
+// One that the ledger does not know is to be written into it, so that what is
+// missed from now on can be caught up, and so that `every` keeps its pace.
+func (e *Engine) keep(ctx context.Context, k *keeping, file *reload.File) error {
+	wf, now := file.Workflow, e.now()
+	rs, err := e.rulesOf(ctx, file.Plan, now)
+	if err != nil {
+		return err
+	}
+	var ss []*scheduled
+	for _, r := range rs.rules {
+		s := &scheduled{file: file, rule: r, last: now, delay: trigger.Delay(wf), busy: new(bool)}
+		if span, ok := rs.known[s.id()]; ok {
+			s.last = span.Last
+		} else {
+			k.loaded = append(k.loaded, store.Tick{
+				Workflow: wf.Name.V, Schedule: s.id(), At: now, Outcome: store.TickLoaded, Reason: "the schedule was loaded for the first time",
+			})
+		}
+		ss = append(ss, s)
+	}
+	k.add(file, ss)
+	if rs.readsFiles { // which may have changed by the next time
+		delete(k.files, file)
+	}
+	return nil
+}
+
+// ruleSet are the schedules of a workflow.
+type ruleSet struct {
+	rules      []trigger.Rule
+	known      map[string]store.Span // of each that has ticks in the ledger
+	readsFiles bool                  // of dates
+}
+
+// rulesOf gives the schedules of a workflow. `every` counts from the first tick
+// in the ledger, or else from anchor.
+func (e *Engine) rulesOf(ctx context.Context, p *dag.Plan, anchor time.Time) (rs ruleSet, err error) {
 	wf := p.Workflow
 	zone := e.Zone
 	if zone == nil {
 		zone = time.Local
 	}
-	rules, err := trigger.Rules(p, trigger.Options{Zone: zone, Anchor: anchor, Dates: func(path string) ([]dsl.Date, error) {
+	rs.rules, err = trigger.Rules(p, trigger.Options{Zone: zone, Anchor: anchor, Dates: func(path string) ([]dsl.Date, error) {
+		rs.readsFiles = true
 		return trigger.ReadDates(filepath.Join(filepath.Dir(wf.Source.File), path))
 	}})
 	if err != nil {
-		return nil, nil, err
+		return rs, err
 	}
 	spans, err := e.Store.Schedules(ctx, wf.Name.V)
 	if err != nil {
-		return nil, nil, err
+		return rs, err
 	}
-	known := make(map[string]store.Span, len(spans))
+	rs.known = make(map[string]store.Span, len(spans))
 	for _, s := range spans {
-		known[s.Schedule] = s
+		rs.known[s.Schedule] = s
 	}
-	for i := range rules {
-		if k, ok := known[scheduleID(&rules[i])]; ok {
-			rules[i] = rules[i].Anchored(k.First)
+	for i := range rs.rules {
+		if k, ok := rs.known[scheduleID(&rs.rules[i])]; ok {
+			rs.rules[i] = rs.rules[i].Anchored(k.First)
 		}
 	}
-	return rules, known, nil
+	return rs, nil
 }
 
 func (s *scheduled) id() string { return scheduleID(&s.rule) }
@@ -137,7 +190,11 @@ func (lp *loop) load(all []*scheduled) {
 		before[s.file.Workflow.Name.V+"\x00"+s.id()] = s
 	}
 	for _, s := range all {
-		if b := before[s.file.Workflow.Name.V+"\x00"+s.id()]; b != nil {
+		b := before[s.file.Workflow.Name.V+"\x00"+s.id()]
+		if b == s {
+			continue
+		}
+		if b != nil {
 			s.busy = b.busy
 			if b.last.After(s.last) {
 				s.last = b.last
@@ -145,7 +202,7 @@ func (lp *loop) load(all []*scheduled) {
 		}
 		s.arm()
 	}
-	lp.schedules = all
+	lp.schedules, lp.soonest = all, time.Time{}
 }
 
 // arm computes when the schedule is due next.
@@ -156,25 +213,38 @@ func (s *scheduled) arm() {
 	}
 }
 
-// fireSchedules deals with every tick that is due.
+// fireSchedules deals with every tick that is due, and notes when the next one is:
+// most events come in between, and there may be thousands of schedules.
 func (lp *loop) fireSchedules() {
-	if lp.ctx.Err() != nil {
+	now := lp.now()
+	if lp.ctx.Err() != nil || lp.soonest.After(now) {
 		return
 	}
-	now := lp.now()
+	lp.soonest = now.Add(lp.e.longest)
 	for _, s := range lp.schedules {
-		if s.wake.IsZero() || s.wake.After(now) || *s.busy {
+		if s.wake.IsZero() || *s.busy { // the end of that asks again
+			continue
+		}
+		if s.wake.After(now) {
+			lp.soonest = earlier(lp.soonest, s.wake)
 			continue
 		}
 		ticks := s.rule.Due(s.file.Workflow, lp.pauses[s.file.Workflow.Name.V], s.last, now.Add(-s.delay))
-		if len(ticks) == 0 { // the clock was set back
-			s.arm()
-			continue
+		if len(ticks) > 0 {
+			s.last = ticks[len(ticks)-1].At
+			lp.settleTicks(s, ticks)
 		}
-		s.last = ticks[len(ticks)-1].At
-		s.arm()
-		lp.settleTicks(s, ticks)
+		if s.arm(); !s.wake.IsZero() && !*s.busy { // the clock was set back
+			lp.soonest = earlier(lp.soonest, s.wake)
+		}
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // settleTicks writes what becomes of due ticks, oldest first, each fired one in
@@ -208,7 +278,9 @@ func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {
 				break
 			}
 		}
-		_ = e.send(ctx, func(*loop) { *s.busy = false }) // or it is over
+		_ = e.send(ctx, func(lp *loop) { // or it is over
+			*s.busy, lp.soonest = false, time.Time{}
+		})
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -55,31 +56,71 @@ func Scan(dir string, old *Catalog, now time.Time, delay time.Duration) (*Catalo
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	c := &Catalog{Workflows: map[string]*File{}}
-	before := map[string]*Found{}
+	before := old.byPath()
 	if old == nil {
 		delay = 0
-	} else {
-		for i := range old.Files {
-			before[old.Files[i].Path] = &old.Files[i]
-		}
 	}
+	c := &Catalog{Workflows: map[string]*File{}, Files: make([]Found, 0, len(paths))}
 	for _, path := range paths {
-		if f, ok := look(path, before[path], now, delay); ok {
-			if !f.changed.IsZero() {
-				c.Wait = delay / 2
-			}
-			c.Files = append(c.Files, f)
-		}
+		c.take(path, before[path], now, delay)
 	}
 	c.name(before)
 	return c, nil
 }
 
+// Rescan makes the next catalog as Scan does, but looks at some files alone, and
+// at those that wait to be read. Of all others it is known, or taken, that nothing
+// has happened to them: a folder of ten thousand files is not gone through for one.
+func Rescan(old *Catalog, touched map[string]bool, now time.Time, delay time.Duration) *Catalog {
+	before := old.byPath()
+	c := &Catalog{Workflows: make(map[string]*File, len(old.Workflows)), Files: make([]Found, 0, len(old.Files)+len(touched))}
+	for i := range old.Files {
+		if f := &old.Files[i]; touched[f.Path] || !f.changed.IsZero() {
+			c.take(f.Path, f, now, delay)
+		} else {
+			c.Files = append(c.Files, *f)
+		}
+	}
+	for path := range touched {
+		if before[path] == nil && IsWorkflowFile(filepath.Base(path)) {
+			c.take(path, nil, now, delay)
+		}
+	}
+	slices.SortFunc(c.Files, func(a, b Found) int { return strings.Compare(a.Path, b.Path) })
+	c.name(before)
+	return c
+}
+
+func (c *Catalog) byPath() map[string]*Found {
+	if c == nil {
+		return nil
+	}
+	all := make(map[string]*Found, len(c.Files))
+	for i := range c.Files {
+		all[c.Files[i].Path] = &c.Files[i]
+	}
+	return all
+}
+
+// take adds what is known of a file by now, if it is there.
+func (c *Catalog) take(path string, before *Found, now time.Time, delay time.Duration) {
+	f, ok := look(path, before, now, delay)
+	if !ok {
+		return
+	}
+	if !f.changed.IsZero() {
+		wait := max(min(f.changed.Add(delay).Sub(now), f.first.Add(longestWait).Sub(now)), time.Millisecond)
+		if c.Wait == 0 || wait < c.Wait {
+			c.Wait = wait
+		}
+	}
+	c.Files = append(c.Files, f)
+}
+
 // look gives what is known of a file by now; false if it has gone.
 func look(path string, before *Found, now time.Time, delay time.Duration) (Found, bool) {
 	info, err := os.Stat(path)
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return Found{}, false
 	}
 	f := Found{Path: path}
@@ -114,29 +155,26 @@ func look(path string, before *Found, now time.Time, delay time.Duration) (Found
 
 // name decides which file each name means.
 func (c *Catalog) name(before map[string]*Found) {
-	order := make([]*Found, 0, len(c.Files))
-	for i := range c.Files {
-		order = append(order, &c.Files[i])
-	}
 	// Who has the name already comes first; then the path decides.
-	slices.SortStableFunc(order, func(a, b *Found) int {
-		if x, y := holds(before[a.Path], a), holds(before[b.Path], b); x != y {
-			if x {
-				return -1
+	order := make([]*Found, 0, len(c.Files))
+	for _, first := range []bool{true, false} {
+		for i := range c.Files {
+			if f := &c.Files[i]; holds(before[f.Path], f) == first {
+				order = append(order, f)
 			}
-			return 1
 		}
-		return strings.Compare(a.Path, b.Path)
-	})
+	}
 	for _, f := range order {
 		f.Name, f.Stale = "", false
-		f.Diagnostics = slices.DeleteFunc(slices.Clone(f.Diagnostics), func(d dsl.Diagnostic) bool { return d.Rule == "duplicate-workflow" })
+		if isDuplicate := func(d dsl.Diagnostic) bool { return d.Rule == "duplicate-workflow" }; slices.ContainsFunc(f.Diagnostics, isDuplicate) {
+			f.Diagnostics = slices.DeleteFunc(slices.Clone(f.Diagnostics), isDuplicate)
+		}
 		if f.loaded == nil {
 			continue
 		}
 		name := f.loaded.Workflow.Name
 		if other := c.Workflows[name.V]; other != nil {
-			f.Diagnostics = append(f.Diagnostics, f.loaded.Source.Diagnostic("duplicate-workflow", dsl.Error, name.Pos,
+			f.Diagnostics = append(slices.Clip(f.Diagnostics), f.loaded.Source.Diagnostic("duplicate-workflow", dsl.Error, name.Pos,
 				"a workflow \""+name.V+"\" is loaded from "+other.Source.File+" already", "give it another name"))
 			continue
 		}

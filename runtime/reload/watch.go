@@ -33,9 +33,9 @@ func Watch(ctx context.Context, dir string, delay time.Duration, log *slog.Logge
 	var catalog *Catalog
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
-		w.watchFolders() // before the look, so that nothing happens unseen in between
-		next, err := Scan(dir, catalog, time.Now(), delay)
+	for reason := (hint{all: true}); ; {
+		reason.all = reason.all || time.Since(w.scanned) >= scanPause
+		next, err := w.look(catalog, reason, delay)
 		switch {
 		case err != nil && catalog == nil:
 			return err
@@ -47,19 +47,38 @@ func Watch(ctx context.Context, dir string, delay time.Duration, log *slog.Logge
 			}
 			catalog = next
 		}
-		if w.watchFolders() > 0 {
+		if reason.all && w.watchFolders() > 0 {
 			continue // what is in folders that have come meanwhile may have been missed
 		}
 		timer.Reset(w.pause(catalog))
-		if !w.wait(ctx, timer) {
+		var ok bool
+		if reason, ok = w.wait(ctx, timer); !ok {
 			return nil
 		}
 	}
 }
 
+// hint says what there is to look at: some files, or everything.
+type hint struct {
+	all     bool
+	touched map[string]bool // paths of workflow files
+}
+
+// look makes the next catalog.
+func (w *watcher) look(old *Catalog, reason hint, delay time.Duration) (*Catalog, error) {
+	if old != nil && !reason.all {
+		return Rescan(old, reason.touched, time.Now(), delay), nil
+	}
+	w.watchFolders() // before the look, so that nothing happens unseen in between
+	w.scanned = time.Now()
+	return Scan(w.dir, old, w.scanned, delay)
+}
+
 type watcher struct {
 	dir    string
 	events *fsnotify.Watcher // nil where there are none
+
+	scanned time.Time // when everything was last looked at
 }
 
 // watchFolders adds the folders that are not watched yet and tells how many
@@ -107,25 +126,27 @@ func (w *watcher) pause(c *Catalog) time.Duration {
 	return scanPause
 }
 
-// wait returns when there is a reason to look; false once ctx is done.
-func (w *watcher) wait(ctx context.Context, timer *time.Timer) bool {
-	var events chan fsnotify.Event
-	var errs chan error
-	if w.events != nil {
-		events, errs = w.events.Events, w.events.Errors
+// wait gives the next reason to look; false once ctx is done.
+func (w *watcher) wait(ctx context.Context, timer *time.Timer) (hint, bool) {
+	if w.events == nil {
+		select {
+		case <-ctx.Done():
+			return hint{}, false
+		case <-timer.C:
+			return hint{all: true}, true
+		}
 	}
 	for {
 		select {
 		case <-ctx.Done():
-			return false
+			return hint{}, false
 		case <-timer.C:
-			return true
-		case <-errs: // too many events at once, for one: look at everything
-			return true
-		case e := <-events:
+			return hint{}, true // for the files that wait to be read
+		case <-w.events.Errors: // too many events at once, for one
+			return hint{all: true}, true
+		case e := <-w.events.Events:
 			if w.concerns(e) {
-				settle(ctx, events)
-				return true
+				return w.settle(ctx, e), true
 			}
 		}
 	}
@@ -144,17 +165,30 @@ func (w *watcher) concerns(e fsnotify.Event) bool {
 	return IsWorkflowFile(filepath.Base(e.Name)) || !e.Has(fsnotify.Write) && !e.Has(fsnotify.Chmod)
 }
 
-// settle takes what else happens at the same time.
-func settle(ctx context.Context, events <-chan fsnotify.Event) {
+// settle takes what else happens at the same time. What is no workflow file may
+// be a folder that has come or gone.
+func (w *watcher) settle(ctx context.Context, e fsnotify.Event) hint {
+	h := hint{touched: map[string]bool{}}
+	add := func(e fsnotify.Event) {
+		switch {
+		case !w.concerns(e):
+		case IsWorkflowFile(filepath.Base(e.Name)) && e.Name != filepath.Clean(w.dir):
+			h.touched[e.Name] = true
+		default:
+			h.all = true
+		}
+	}
+	add(e)
 	enough := time.NewTimer(20 * time.Millisecond)
 	defer enough.Stop()
 	for {
 		select {
-		case <-events:
+		case e := <-w.events.Events:
+			add(e)
 		case <-enough.C:
-			return
+			return h
 		case <-ctx.Done():
-			return
+			return h
 		}
 	}
 }
