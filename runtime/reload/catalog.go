@@ -146,7 +146,7 @@ func look(path string, before *Found, now time.Time, delay time.Duration) (Found
 	if src := dsl.NewSource(path, text); src.Hash() != f.hash {
 		file := Check(path, text)
 		f.hash, f.Diagnostics = src.Hash(), file.Diagnostics
-		if file.Plan != nil {
+		if file.hash = f.hash; file.Plan != nil {
 			f.loaded = file
 		}
 	}
@@ -179,7 +179,7 @@ func (c *Catalog) name(before map[string]*Found) {
 			continue
 		}
 		c.Workflows[name.V] = f.loaded
-		f.Name, f.Stale = name.V, f.loaded.Source.Hash() != f.hash
+		f.Name, f.Stale = name.V, f.loaded.hash != f.hash
 	}
 }
 

@@ -81,6 +81,8 @@ type File struct {
 	Workflow    *dsl.Workflow // nil if the text is no YAML
 	Plan        *dag.Plan     // nil if the diagnostics hold an error
 	Diagnostics dsl.Diagnostics
+
+	hash string // of the text, where a catalog has read it
 }
 
 // Load reads, compiles and checks one file. The error is for a file that cannot
