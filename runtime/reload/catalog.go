@@ -20,6 +20,8 @@ type Catalog struct {
 	// Wait is how long to wait before the next scan for files that were not read
 	// because they had changed just now; zero for none.
 	Wait time.Duration
+
+	naming int // grows whenever names are given anew: catalogs with one number hold the same
 }
 
 // Found is one file of the folder.
@@ -56,15 +58,14 @@ func Scan(dir string, old *Catalog, now time.Time, delay time.Duration) (*Catalo
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	before := old.byPath()
+	c := &Catalog{Files: make([]Found, 0, len(paths))}
 	if old == nil {
-		delay = 0
+		old, delay = &Catalog{}, 0
 	}
-	c := &Catalog{Workflows: map[string]*File{}, Files: make([]Found, 0, len(paths))}
 	for _, path := range paths {
-		c.take(path, before[path], now, delay)
+		c.take(path, old.find(path), now, delay)
 	}
-	c.name(before)
+	c.name(old)
 	return c, nil
 }
 
@@ -72,41 +73,43 @@ func Scan(dir string, old *Catalog, now time.Time, delay time.Duration) (*Catalo
 // at those that wait to be read. Of all others it is known, or taken, that nothing
 // has happened to them: a folder of ten thousand files is not gone through for one.
 func Rescan(old *Catalog, touched map[string]bool, now time.Time, delay time.Duration) *Catalog {
-	before := old.byPath()
-	c := &Catalog{Workflows: make(map[string]*File, len(old.Workflows)), Files: make([]Found, 0, len(old.Files)+len(touched))}
+	c := &Catalog{Files: make([]Found, 0, len(old.Files)+len(touched)), Workflows: old.Workflows, naming: old.naming}
+	news := false
 	for i := range old.Files {
-		if f := &old.Files[i]; touched[f.Path] || !f.changed.IsZero() {
-			c.take(f.Path, f, now, delay)
-		} else {
+		f := &old.Files[i]
+		if !touched[f.Path] && f.changed.IsZero() {
 			c.Files = append(c.Files, *f)
+		} else if is := c.take(f.Path, f, now, delay); is == nil || is.hash != f.hash || is.loaded != f.loaded || is.hash == "" {
+			news = true
 		}
 	}
 	for path := range touched {
-		if before[path] == nil && IsWorkflowFile(filepath.Base(path)) {
-			c.take(path, nil, now, delay)
+		if old.find(path) == nil && IsWorkflowFile(filepath.Base(path)) && c.take(path, nil, now, delay) != nil {
+			news = true
 		}
 	}
-	slices.SortFunc(c.Files, func(a, b Found) int { return strings.Compare(a.Path, b.Path) })
-	c.name(before)
+	if news {
+		slices.SortFunc(c.Files, func(a, b Found) int { return strings.Compare(a.Path, b.Path) })
+		c.name(old)
+	}
 	return c
 }
 
-func (c *Catalog) byPath() map[string]*Found {
-	if c == nil {
+// find gives what is known of a file, nil for nothing.
+func (c *Catalog) find(path string) *Found {
+	i, ok := slices.BinarySearchFunc(c.Files, path, func(f Found, path string) int { return strings.Compare(f.Path, path) })
+	if !ok {
 		return nil
 	}
-	all := make(map[string]*Found, len(c.Files))
-	for i := range c.Files {
-		all[c.Files[i].Path] = &c.Files[i]
-	}
-	return all
+	return &c.Files[i]
 }
 
-// take adds what is known of a file by now, if it is there.
-func (c *Catalog) take(path string, before *Found, now time.Time, delay time.Duration) {
+// take adds what is known of a file by now, and gives it; nil if the file has
+// gone.
+func (c *Catalog) take(path string, before *Found, now time.Time, delay time.Duration) *Found {
 	f, ok := look(path, before, now, delay)
 	if !ok {
-		return
+		return nil
 	}
 	if !f.changed.IsZero() {
 		wait := max(min(f.changed.Add(delay).Sub(now), f.first.Add(longestWait).Sub(now)), time.Millisecond)
@@ -115,6 +118,7 @@ func (c *Catalog) take(path string, before *Found, now time.Time, delay time.Dur
 		}
 	}
 	c.Files = append(c.Files, f)
+	return &c.Files[len(c.Files)-1]
 }
 
 // look gives what is known of a file by now; false if it has gone.
@@ -153,13 +157,15 @@ func look(path string, before *Found, now time.Time, delay time.Duration) (Found
 	return f, true
 }
 
-// name decides which file each name means.
-func (c *Catalog) name(before map[string]*Found) {
+// name decides which file each name means. Until then a file has the name that it
+// had in the catalog before.
+func (c *Catalog) name(old *Catalog) {
+	c.Workflows, c.naming = make(map[string]*File, len(old.Workflows)), old.naming+1
 	// Who has the name already comes first; then the path decides.
 	order := make([]*Found, 0, len(c.Files))
 	for _, first := range []bool{true, false} {
 		for i := range c.Files {
-			if f := &c.Files[i]; holds(before[f.Path], f) == first {
+			if f := &c.Files[i]; f.holds() == first {
 				order = append(order, f)
 			}
 		}
@@ -183,12 +189,17 @@ func (c *Catalog) name(before map[string]*Found) {
 	}
 }
 
-func holds(before, now *Found) bool {
-	return before != nil && before.Name != "" && now.loaded != nil && before.Name == now.loaded.Workflow.Name.V
+// holds tells whether the file has its name already.
+func (f *Found) holds() bool {
+	return f.Name != "" && f.loaded != nil && f.Name == f.loaded.Workflow.Name.V
 }
 
-// Same tells whether two catalogs hold the same workflows and diagnostics.
+// Same tells whether two catalogs, one made from the other, hold the same
+// workflows and diagnostics.
 func (c *Catalog) Same(o *Catalog) bool {
+	if o != nil && c.naming == o.naming {
+		return true
+	}
 	if o == nil || len(c.Workflows) != len(o.Workflows) || len(c.Files) != len(o.Files) {
 		return false
 	}
