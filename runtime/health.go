@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ax-scheduler/ax/runtime/machine"
@@ -31,13 +32,17 @@ func (e *Engine) Health(ctx context.Context) (Health, error) {
 }
 
 // NextTicks gives for each workflow when its schedules start it next; it has no
-// entry for those that nothing starts, as while they are paused.
-func (e *Engine) NextTicks(ctx context.Context) (map[string]time.Time, error) {
+// entry for those that nothing starts, as while they are paused. With names, it
+// tells of these alone.
+func (e *Engine) NextTicks(ctx context.Context, only ...string) (map[string]time.Time, error) {
 	e.init()
 	next := map[string]time.Time{}
 	err := e.look(ctx, func(lp *loop) {
 		for _, s := range lp.schedules {
 			name := s.file.Workflow.Name.V
+			if len(only) > 0 && !slices.Contains(only, name) {
+				continue
+			}
 			if _, paused := lp.paused[name]; paused {
 				continue
 			}

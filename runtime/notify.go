@@ -253,14 +253,16 @@ func (e *Engine) startFailures(ctx context.Context, runs []store.Run) (ends []ru
 func (e *Engine) tellBroken(ctx context.Context, c, before *reload.Catalog) error {
 	was := map[string]bool{}
 	if before != nil {
-		for _, f := range before.Files {
-			was[f.Name] = f.Stale
+		for i := range before.Files {
+			if f := &before.Files[i]; f.Stale {
+				was[f.Name] = true
+			}
 		}
 	}
 	b := &store.Batch{}
-	for _, f := range c.Files {
-		file := c.Workflows[f.Name]
-		if file == nil || !f.Stale || was[f.Name] {
+	for i := range c.Files {
+		f := &c.Files[i]
+		if !f.Stale || was[f.Name] || c.Workflows[f.Name] == nil {
 			continue
 		}
 		n := Notice{Workflow: f.Name, At: e.now(), File: f.Path, Diagnostics: flaws(f.Diagnostics)}
@@ -270,7 +272,7 @@ func (e *Engine) tellBroken(ctx context.Context, c, before *reload.Catalog) erro
 			n.Summary = fmt.Sprintf("%s is broken: %s:%d:%d: %s", f.Name, f.Path, d.Line, d.Column, d.Message)
 		}
 		run := store.Run{Workflow: f.Name, ScheduledFor: n.At}
-		e.tell(b, file.Plan, &run, n, []string{eventBroken}, eventBroken, strconv.FormatInt(n.At.UnixMicro(), 10))
+		e.tell(b, c.Workflows[f.Name].Plan, &run, n, []string{eventBroken}, eventBroken, strconv.FormatInt(n.At.UnixMicro(), 10))
 	}
 	if b.Empty() {
 		return nil

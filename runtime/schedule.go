@@ -40,10 +40,11 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 	}); err != nil {
 		return err
 	}
-	next := keeping{files: map[*reload.File]bool{}}
+	next := keeping{files: make(map[*reload.File]bool, len(c.Workflows)), same: make(map[*reload.File]bool, len(c.Workflows))}
 	for _, file := range c.Workflows {
 		ss, unchanged := had[file]
 		if unchanged {
+			next.same[file] = true
 			next.add(file, ss)
 			continue
 		}
@@ -58,8 +59,7 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 		}
 	}
 	if err := e.ask(ctx, func(lp *loop) error {
-		lp.load(next.all)
-		lp.files = next.files
+		lp.load(&next)
 		lp.followers, lp.catalog = followersOf(c), c
 		lp.late.lookAt(lp.now())
 		return nil
@@ -76,6 +76,7 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 type keeping struct {
 	all    []*scheduled
 	files  map[*reload.File]bool // whose schedules stay as they are while the file does
+	same   map[*reload.File]bool // of these, those that were loaded before
 	loaded []store.Tick          // for schedules that the ledger does not know
 }
 
@@ -184,17 +185,18 @@ func scheduleID(r *trigger.Rule) string {
 
 // load replaces the schedules. One that is there already keeps its place: its
 // last tick may not be in the ledger yet.
-func (lp *loop) load(all []*scheduled) {
+func (lp *loop) load(k *keeping) {
 	before := map[string]*scheduled{}
 	for _, s := range lp.schedules {
-		before[s.file.Workflow.Name.V+"\x00"+s.id()] = s
+		if !k.same[s.file] {
+			before[s.file.Workflow.Name.V+"\x00"+s.id()] = s
+		}
 	}
-	for _, s := range all {
-		b := before[s.file.Workflow.Name.V+"\x00"+s.id()]
-		if b == s {
+	for _, s := range k.all {
+		if k.same[s.file] {
 			continue
 		}
-		if b != nil {
+		if b := before[s.file.Workflow.Name.V+"\x00"+s.id()]; b != nil {
 			s.busy = b.busy
 			if b.last.After(s.last) {
 				s.last = b.last
@@ -202,7 +204,7 @@ func (lp *loop) load(all []*scheduled) {
 		}
 		s.arm()
 	}
-	lp.schedules, lp.soonest = all, time.Time{}
+	lp.schedules, lp.files, lp.soonest = k.all, k.files, time.Time{}
 }
 
 // arm computes when the schedule is due next.

@@ -21,7 +21,8 @@ type Catalog struct {
 	// because they had changed just now; zero for none.
 	Wait time.Duration
 
-	naming int // grows whenever names are given anew: catalogs with one number hold the same
+	stale  map[string]bool // names of workflows whose file no longer compiles
+	naming int             // grows whenever names are given anew: catalogs with one number hold the same
 }
 
 // Found is one file of the folder.
@@ -73,7 +74,7 @@ func Scan(dir string, old *Catalog, now time.Time, delay time.Duration) (*Catalo
 // at those that wait to be read. Of all others it is known, or taken, that nothing
 // has happened to them: a folder of ten thousand files is not gone through for one.
 func Rescan(old *Catalog, touched map[string]bool, now time.Time, delay time.Duration) *Catalog {
-	c := &Catalog{Files: make([]Found, 0, len(old.Files)+len(touched)), Workflows: old.Workflows, naming: old.naming}
+	c := &Catalog{Files: make([]Found, 0, len(old.Files)+len(touched)), Workflows: old.Workflows, stale: old.stale, naming: old.naming}
 	news := false
 	for i := range old.Files {
 		f := &old.Files[i]
@@ -160,7 +161,7 @@ func look(path string, before *Found, now time.Time, delay time.Duration) (Found
 // name decides which file each name means. Until then a file has the name that it
 // had in the catalog before.
 func (c *Catalog) name(old *Catalog) {
-	c.Workflows, c.naming = make(map[string]*File, len(old.Workflows)), old.naming+1
+	c.Workflows, c.naming, c.stale = make(map[string]*File, len(old.Workflows)), old.naming+1, map[string]bool{}
 	// Who has the name already comes first; then the path decides.
 	order := make([]*Found, 0, len(c.Files))
 	for _, first := range []bool{true, false} {
@@ -185,7 +186,9 @@ func (c *Catalog) name(old *Catalog) {
 			continue
 		}
 		c.Workflows[name.V] = f.loaded
-		f.Name, f.Stale = name.V, f.loaded.hash != f.hash
+		if f.Name, f.Stale = name.V, f.loaded.hash != f.hash; f.Stale {
+			c.stale[name.V] = true
+		}
 	}
 }
 
@@ -193,6 +196,10 @@ func (c *Catalog) name(old *Catalog) {
 func (f *Found) holds() bool {
 	return f.Name != "" && f.loaded != nil && f.Name == f.loaded.Workflow.Name.V
 }
+
+// Stale tells whether a workflow is an older version of its file, because the
+// present one has errors.
+func (c *Catalog) Stale(name string) bool { return c.stale[name] }
 
 // Same tells whether two catalogs, one made from the other, hold the same
 // workflows and diagnostics.

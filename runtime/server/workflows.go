@@ -105,14 +105,14 @@ func (s *Server) listWorkflows(ctx context.Context) (*list[workflowItem], error)
 	return listOf(items, ""), nil
 }
 
-// schedules is how the schedules of all workflows stand.
+// schedules is how the schedules of workflows stand.
 type schedules struct {
 	next   map[string]time.Time
 	paused map[string]store.Pause
 }
 
-func (s *Server) schedules(ctx context.Context) (sch schedules, err error) {
-	if sch.next, err = s.Engine.NextTicks(ctx); err != nil {
+func (s *Server) schedules(ctx context.Context, only ...string) (sch schedules, err error) {
+	if sch.next, err = s.Engine.NextTicks(ctx, only...); err != nil {
 		return sch, err
 	}
 	sch.paused, err = s.Engine.Paused(ctx)
@@ -121,7 +121,7 @@ func (s *Server) schedules(ctx context.Context) (sch schedules, err error) {
 
 // oneWorkflow tells of one that is loaded.
 func (s *Server) oneWorkflow(ctx context.Context, file *reload.File) (*workflowAnswer, error) {
-	sch, err := s.schedules(ctx)
+	sch, err := s.schedules(ctx, file.Workflow.Name.V)
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -137,11 +137,7 @@ func (s *Server) item(ctx context.Context, c *reload.Catalog, file *reload.File,
 	item := workflowItem{
 		Name: wf.Name.V, Description: wf.Description.V, File: wf.Source.File, Version: wf.Source.Hash(), Disabled: wf.Disabled.V,
 	}
-	for _, f := range c.Files {
-		if f.Name == item.Name {
-			item.Stale = f.Stale
-		}
-	}
+	item.Stale = c.Stale(item.Name)
 	if p, ok := sch.paused[item.Name]; ok {
 		item.Paused = &pausedItem{p.By, p.Since}
 	}
