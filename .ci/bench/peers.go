@@ -16,13 +16,13 @@ type shape struct {
 }
 
 var shapes = []shape{
-	{"chain", func(i, _ int) []int {
+	{"a chain", func(i, _ int) []int {
 		if i == 0 {
 			return nil
 		}
 		return []int{i - 1}
 	}},
-	{"fan-out", func(i, n int) (all []int) {
+	{"a fan-out", func(i, n int) (all []int) {
 		switch {
 		case i == 0:
 			return nil
@@ -34,7 +34,7 @@ var shapes = []shape{
 		}
 		return all
 	}},
-	{"layers", func(i, _ int) []int {
+	{"layers of 50", func(i, _ int) []int {
 		if i < 50 {
 			return nil
 		}
@@ -46,7 +46,7 @@ var shapes = []shape{
 // peers compares the time of whole runs of processes that do nothing.
 func (b *bench) peers() (all []figure, err error) {
 	for _, s := range shapes {
-		f := figure{what: "tasks of `command: [\"true\"]` in a " + s.name + ", against `make -j2`", atMost: 1.25, goalAt: 1000}
+		f := figure{what: "tasks of `command: [\"true\"]` in " + s.name + ", against `make -j2`", atMost: 1.25, goalAt: 1000}
 		for _, n := range []int{300, 1000, 3000} {
 			ratios, err := b.compare(b.runs(s, n, `command: ["true"]`), makes(s, n, b.folder()))
 			if err != nil {

@@ -77,7 +77,8 @@ func (s *serving) get(path string, into any) (int, error) {
 type use struct {
 	cpu      time.Duration
 	switches float64 // times that one of its threads went to sleep
-	memory   float64 // MB that are its own or shared
+	memory   float64 // MB in all
+	own      float64 // MB of that which are not pages of files, as the binary's
 }
 
 func (s *serving) use() (u use, err error) {
@@ -102,8 +103,13 @@ func (s *serving) use() (u use, err error) {
 		n, _ := strconv.ParseFloat(proc(t, "voluntary_ctxt_switches"), 64) // gone: it does not sleep any more
 		u.switches += n
 	}
-	kb, err := strconv.ParseFloat(strings.TrimSuffix(proc(fmt.Sprintf("/proc/%d/status", pid), "VmRSS"), " kB"), 64)
-	u.memory = kb / 1024
+	for name, mb := range map[string]*float64{"VmRSS": &u.memory, "RssAnon": &u.own} {
+		kb, err := strconv.ParseFloat(strings.TrimSuffix(proc(fmt.Sprintf("/proc/%d/status", pid), name), " kB"), 64)
+		if err != nil {
+			return u, err
+		}
+		*mb = kb / 1024
+	}
 	return u, err
 }
 
@@ -148,6 +154,7 @@ func (b *bench) withFiles(n int) string {
 // idle measures an ax serve that has nothing to do.
 func (b *bench) idle() ([]figure, error) {
 	memory := figure{what: "memory of an idle `ax serve`, by workflow files of 20 tasks", unit: "MB", atMost: 40, goalAt: 1000}
+	own := figure{what: "of that its own, without the pages of the binary", unit: "MB"}
 	cpu := figure{what: "CPU of it", unit: "% of a core"}
 	wakeups := figure{what: "how often a second a thread of it wakes up", unit: ""}
 	for _, n := range []int{10, 100, 1000} {
@@ -161,10 +168,11 @@ func (b *bench) idle() ([]figure, error) {
 		}
 		size := float64(n)
 		memory.at = append(memory.at, point{size, u.memory})
+		own.at = append(own.at, point{size, u.own})
 		cpu.at = append(cpu.at, point{size, percent})
 		wakeups.at = append(wakeups.at, point{size, wakes})
 	}
-	return []figure{memory, cpu, wakeups}, nil
+	return []figure{memory, own, cpu, wakeups}, nil
 }
 
 // reload measures the time from an edit to the new version, less the delay that
@@ -232,7 +240,7 @@ func (b *bench) waiting() ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		u, percent, _, err := s.rest(5*time.Second, 20*time.Second)
+		u, percent, _, err := s.rest(5*time.Second, 65*time.Second) // it looks into the store twice a minute
 		if err := errors.Join(err, s.stop()); err != nil {
 			return nil, err
 		}
