@@ -85,12 +85,15 @@ func (w *warnings) list() []string {
 }
 
 // parseOutputs reads lines "key=value", and values of several lines between "key<<WORD" and a line that is WORD. Of a
-// key given twice the last one holds. What cannot be taken is left out or replaced, with a warning.
+// key given twice the last one holds. A carriage return before the end of a line belongs to the end; in a value of
+// several lines it does so only where the line with WORD has one, so that any value can be written byte for byte. What
+// cannot be taken is left out or replaced, with a warning.
 func parseOutputs(text string, w *warnings) map[string]string {
 	var out map[string]string
 	for number := 1; text != ""; number++ {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
+		line, returned := strings.CutSuffix(line, "\r")
 		if line == "" {
 			continue
 		}
@@ -103,7 +106,12 @@ func parseOutputs(text string, w *warnings) map[string]string {
 			var ok bool
 			var lines int
 			key = line[:word]
-			value, lines, ok = cutBlock(&text, line[word+2:])
+			if line[word+2:] == "" {
+				w.add("AX_OUTPUT line %d: the value of %s has no closing word behind %q: it and what follows are left out",
+					from, quoted(key), "<<")
+				return out
+			}
+			value, lines, ok = cutBlock(&text, line[word+2:], returned)
 			number += lines
 			if !ok {
 				w.add("AX_OUTPUT line %d: the value of %s has no closing line %s: it and what follows are left out",
@@ -124,15 +132,19 @@ func parseOutputs(text string, w *warnings) map[string]string {
 	return out
 }
 
-// cutBlock takes the lines before the one that is word, and that one, from text. It fails if there is none, or the word
-// is empty.
-func cutBlock(text *string, word string) (value string, lines int, ok bool) {
+// cutBlock takes the lines before the one that is word, and that one, from text; returned tells that they end with
+// carriage returns too. It fails if there is none.
+func cutBlock(text *string, word string, returned bool) (value string, lines int, ok bool) {
 	rest := *text
-	for word != "" && rest != "" {
+	for rest != "" {
 		line, after, _ := strings.Cut(rest, "\n")
 		lines++
-		if line == word {
-			value = strings.TrimSuffix((*text)[:len(*text)-len(rest)], "\n")
+		if line == word || returned && line == word+"\r" {
+			value = (*text)[:len(*text)-len(rest)]
+			if returned {
+				value = strings.ReplaceAll(value, "\r\n", "\n")
+			}
+			value = strings.TrimSuffix(value, "\n")
 			*text = after
 			return value, lines, true
 		}

@@ -19,28 +19,35 @@ func TestOutputsAreReadFromTheirFile(t *testing.T) {
 		want     map[string]string
 		warnings []string // a part of each
 	}{
-		"nothing":                                 {"", nil, nil},
-		"empty lines":                             {"\n\n", nil, nil},
-		"one line":                                {"a=b\n", map[string]string{"a": "b"}, nil},
-		"a last line without an end":              {"a=b", map[string]string{"a": "b"}, nil},
-		"an empty value":                          {"a=\n", map[string]string{"a": ""}, nil},
-		"the last one wins":                       {"a=1\nb=2\na=3\n", map[string]string{"a": "3", "b": "2"}, nil},
-		"blanks and equal signs of the value":     {"a= b = c \n", map[string]string{"a": " b = c "}, nil},
-		"letters, digits, dash and underscore":    {"_A-1=x\n", map[string]string{"_A-1": "x"}, nil},
-		"several lines":                           {"a<<END\none\n\ntwo=2\nEND\nb=c\n", map[string]string{"a": "one\n\ntwo=2", "b": "c"}, nil},
-		"several lines without one":               {"a<<END\nEND\n", map[string]string{"a": ""}, nil},
-		"several lines with one empty":            {"a<<END\n\nEND", map[string]string{"a": ""}, nil},
-		"a value with two less-than signs":        {"a=b<<c\n", map[string]string{"a": "b<<c"}, nil},
-		"a closing word with an equal sign":       {"a<<x=y\nz\nx=y\n", map[string]string{"a": "z"}, nil},
-		"a line without an equal sign":            {"one\na=b\n", map[string]string{"a": "b"}, []string{`line 1: "one" has no "="`}},
-		"no name":                                 {"=b\n a=b\n1=x\na.b=c\né=x\na =b\n", map[string]string{}, []string{`line 1: ""`, `line 2: " a"`, `line 3: "1"`, `line 4: "a.b"`, `line 5: "é"`, `line 6: "a "`}},
-		"lines are counted across long values":    {"a<<E\n1\n2\nE\n!\n", map[string]string{"a": "1\n2"}, []string{"line 5"}},
-		"an end that is missing":                  {"b=1\na<<END\nx\nc=3\n", map[string]string{"b": "1"}, []string{`line 2: the value of "a" has no closing line "END"`}},
-		"a closing word that is empty":            {"a<<\nx\n\n", nil, []string{`line 1: the value of "a" has no closing line ""`}},
-		"a value with a zero byte":                {"a=x\x00y\n", map[string]string{"a": "x\uFFFDy"}, []string{`line 1: the value of "a" has zero bytes or is not UTF-8`}},
-		"a value that is no UTF-8":                {"k=\xffbad\ngood=fine\n", map[string]string{"k": "\uFFFDbad", "good": "fine"}, []string{`line 1: the value of "k"`}},
-		"a name that is no UTF-8":                 {"\xff=x\n", map[string]string{}, []string{`line 1: "\xff"`}},
-		"a carriage return is one of the value's": {"a=b\r\n", map[string]string{"a": "b\r"}, nil},
+		"nothing":                              {"", nil, nil},
+		"empty lines":                          {"\n\n", nil, nil},
+		"one line":                             {"a=b\n", map[string]string{"a": "b"}, nil},
+		"a last line without an end":           {"a=b", map[string]string{"a": "b"}, nil},
+		"an empty value":                       {"a=\n", map[string]string{"a": ""}, nil},
+		"the last one wins":                    {"a=1\nb=2\na=3\n", map[string]string{"a": "3", "b": "2"}, nil},
+		"blanks and equal signs of the value":  {"a= b = c \n", map[string]string{"a": " b = c "}, nil},
+		"letters, digits, dash and underscore": {"_A-1=x\n", map[string]string{"_A-1": "x"}, nil},
+		"several lines":                        {"a<<END\none\n\ntwo=2\nEND\nb=c\n", map[string]string{"a": "one\n\ntwo=2", "b": "c"}, nil},
+		"several lines without one":            {"a<<END\nEND\n", map[string]string{"a": ""}, nil},
+		"several lines with one empty":         {"a<<END\n\nEND", map[string]string{"a": ""}, nil},
+		"a value with two less-than signs":     {"a=b<<c\n", map[string]string{"a": "b<<c"}, nil},
+		"a closing word with an equal sign":    {"a<<x=y\nz\nx=y\n", map[string]string{"a": "z"}, nil},
+		"a line without an equal sign":         {"one\na=b\n", map[string]string{"a": "b"}, []string{`line 1: "one" has no "="`}},
+		"no name":                              {"=b\n a=b\n1=x\na.b=c\né=x\na =b\n", map[string]string{}, []string{`line 1: ""`, `line 2: " a"`, `line 3: "1"`, `line 4: "a.b"`, `line 5: "é"`, `line 6: "a "`}},
+		"lines are counted across long values": {"a<<E\n1\n2\nE\n!\n", map[string]string{"a": "1\n2"}, []string{"line 5"}},
+		"an end that is missing":               {"b=1\na<<END\nx\nc=3\n", map[string]string{"b": "1"}, []string{`line 2: the value of "a" has no closing line "END"`}},
+		"a closing word that is empty":         {"a<<\nx\n\n", nil, []string{`line 1: the value of "a" has no closing word behind "<<"`}},
+		"a closing word that is empty hides what follows, which may be of the value": {"b=1\na<<\nc=3\n", map[string]string{"b": "1"}, []string{`line 2: `}},
+		"a value with a zero byte":                           {"a=x\x00y\n", map[string]string{"a": "x\uFFFDy"}, []string{`line 1: the value of "a" has zero bytes or is not UTF-8`}},
+		"a value that is no UTF-8":                           {"k=\xffbad\ngood=fine\n", map[string]string{"k": "\uFFFDbad", "good": "fine"}, []string{`line 1: the value of "k"`}},
+		"a name that is no UTF-8":                            {"\xff=x\n", map[string]string{}, []string{`line 1: "\xff"`}},
+		"a carriage return belongs to the end of its line":   {"a=b\r\n\r\nc=\r\nd=e\r", map[string]string{"a": "b", "c": "", "d": "e"}, nil},
+		"one within a line is the value's":                   {"a=b\rc\n", map[string]string{"a": "b\rc"}, nil},
+		"only one belongs to the end":                        {"a=b\r\r\n", map[string]string{"a": "b\r"}, nil},
+		"several lines with carriage returns":                {"a<<END\r\none\r\n\r\ntwo\r\nEND\r\nb=c\r\n", map[string]string{"a": "one\n\ntwo", "b": "c"}, nil},
+		"several lines whose last has none":                  {"a<<END\r\none\r\nEND", map[string]string{"a": "one"}, nil},
+		"several lines keep theirs where the first has none": {"a<<END\none\r\ntwo\r\nEND\n", map[string]string{"a": "one\r\ntwo\r"}, nil},
+		"a closing word is empty before a carriage return":   {"a<<\r\nx\r\n\r\n", nil, []string{`line 1: the value of "a" has no closing word`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w warnings
@@ -80,7 +87,7 @@ func TestOutputsThatAreWrittenAreReadBack(t *testing.T) {
 		want := rapid.MapOf(rapid.StringMatching(`[A-Za-z_][A-Za-z0-9_-]{0,9}`), rapid.StringMatching(`[^\x00]{0,20}`)).Draw(t, "outputs")
 		var file strings.Builder
 		for key, value := range want {
-			if strings.Contains(value, "\n") || rapid.Bool().Draw(t, "long form") {
+			if strings.ContainsAny(value, "\r\n") || rapid.Bool().Draw(t, "long form") {
 				word := "END"
 				for slices.Contains(strings.Split(value, "\n"), word) {
 					word += "D"
@@ -99,7 +106,7 @@ func TestOutputsThatAreWrittenAreReadBack(t *testing.T) {
 
 func TestOutputsOfAnyFileAreSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOf(rapid.SampledFrom([]rune("ab=<\n\x00E é"))).Draw(t, "text") + rapid.SampledFrom([]string{"", "\xff", "\xc3"}).Draw(t, "end")
+		text := rapid.StringOf(rapid.SampledFrom([]rune("ab=<\r\n\x00E é"))).Draw(t, "text") + rapid.SampledFrom([]string{"", "\xff", "\xc3"}).Draw(t, "end")
 		var w warnings
 		for key, value := range parseOutputs(text, &w) {
 			if !outputKey.MatchString(key) || !utf8.ValidString(value) || strings.Contains(value, "\x00") {
