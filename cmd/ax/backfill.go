@@ -57,7 +57,7 @@ They are left to the ax that serves the data folder; where none does, they run h
 	f.StringArrayVarP(&o.params, "param", "p", nil, "a parameter, NAME=VALUE; may be repeated")
 	f.StringVar(&o.paramsFile, "params-file", "", "a YAML or JSON file of parameters, NAME: value; -p wins")
 	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none, where no ax serves; default the system's")
-	cmd.MarkFlagsMutuallyExclusive("failed", "force")
+	notBoth(cmd, "failed", "force")
 	for _, name := range []string{"from", "to"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
 			panic(err) // there is such a flag

@@ -44,7 +44,7 @@ func doctorCommand(g *globals) *cobra.Command {
 		Short: "look for what would keep ax from working here",
 		Long: `Look at the data folder, the database, the workflow files, the clock, zone data, limits and
 programs, and tell what is wrong and what to do. The exit code is 1 where something is.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.doctor(cmd.Context(), asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
@@ -251,7 +251,7 @@ func (d *doctor) zones() {
 			return
 		}
 	}
-	d.ok(check, "workflows without timezone follow %s", time.Local)
+	d.ok(check, "workflows without timezone follow the clock of this machine (%s), unless --timezone says otherwise", time.Now().Format("MST, -0700"))
 }
 
 // programs looks for what scripts are carried out with.

@@ -24,12 +24,15 @@ func explainCommand(g *globals) *cobra.Command {
 causes down to the task at the root of it. With --at tell what became of the ticks of a
 workflow around a time.`,
 		Example: "  ax explain 06h2 report\n  ax explain nightly --at 2026-03-29T02:30:00+02:00",
-		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: g.completeRun,
+		Args:    between(1, 2, "RUN [TASK], or NAME with --at"), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at != "" {
 				t, err := timeOf("at", at)
 				if err != nil {
 					return err
+				}
+				if len(args) > 1 {
+					return fmt.Errorf("--at %q asks for a tick of a workflow: leave %q out", at, args[1])
 				}
 				return g.explainTicks(cmd.Context(), args[0], t)
 			}

@@ -30,7 +30,7 @@ func runsCommand(g *globals) *cobra.Command {
 		Use:     "runs [NAME]",
 		Short:   "list runs, newest first",
 		Example: "  ax runs nightly --state failed --limit 5",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    between(0, 1, "at most one NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := store.RunFilter{Limit: min(max(limit, 1), 1000)}
 			for _, s := range states {
@@ -271,7 +271,7 @@ func logsCommand(g *globals) *cobra.Command {
 		Long: `Print what the tasks of a run wrote, in file order, each line behind the name of its task;
 with TASK the bytes of that task's last attempt alone, or of the one that --attempt names.
 Of a task with foreach, TASK prints all instances, and 'TASK[3]' the one of the fourth item.`,
-		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: g.completeRun,
+		Args: between(1, 2, "RUN [TASK]"), ValidArgsFunction: g.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			task := ""
 			if len(args) == 2 {

@@ -63,7 +63,7 @@ func initCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "write a first workflow and an ax.yaml",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  between(0, 1, "at most one DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {

@@ -23,7 +23,7 @@ func lspCommand(g *globals) *cobra.Command {
 		Long: `Speak the Language Server Protocol over standard input and output: diagnostics as you
 type, completion, hover, definitions, references, renaming and layout. Editors start it;
 see docs/editors.md for how.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f, ok := g.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 				fmt.Fprintln(g.stderr, "ax: waiting for an editor to speak; end with Ctrl-D")

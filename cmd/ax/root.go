@@ -69,6 +69,39 @@ func newRoot(w *world) *cobra.Command {
 	return root
 }
 
+// noArguments wants none.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no %q: see %[1]s --help", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// between wants so many arguments; what says which they are.
+func between(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return fmt.Errorf("%s wants %s: see %[1]s --help", cmd.CommandPath(), what)
+		case len(args) > most:
+			return fmt.Errorf("%s wants %s, not %d arguments", cmd.CommandPath(), what, len(args))
+		}
+		return nil
+	}
+}
+
+// notBoth refuses two flags together that contradict each other; completion
+// offers the second no more once the first is there.
+func notBoth(cmd *cobra.Command, one, other string) {
+	cmd.MarkFlagsMutuallyExclusive(one, other)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			return fmt.Errorf("--%s and --%s exclude each other: give one of them", one, other)
+		}
+		return nil
+	}
+}
+
 // exactly wants one argument and says which where there is none.
 func exactly(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

@@ -66,7 +66,7 @@ data folder: see ax show, ax logs and ax runs.`,
 	f.StringVar(&o.scheduledFor, "scheduled-for", "", "the time the run stands for, as 2026-03-01T02:30:00Z; default now")
 	f.IntVar(&o.maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
 	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
-	cmd.MarkFlagsMutuallyExclusive("from", "only")
+	notBoth(cmd, "from", "only")
 	return cmd
 }
 

@@ -15,7 +15,7 @@ find it by a line at the top of a workflow file that says where it is, as seen f
 
   # yaml-language-server: $schema=../.ax-schema.json`,
 		Example: "  ax schema > .ax-schema.json",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := g.stdout.Write(schema.Text())
 			return err

@@ -56,7 +56,7 @@ files again when they change, and answer HTTP.
 SIGTERM starts nothing more. With --on-stop detach what runs goes on without ax, and the next
 start adopts it; with --on-stop drain it is given the time of --drain, and then stopped. A
 second signal ends at once.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.serve(cmd.Context(), o) },
 	}
 	f := cmd.Flags()

@@ -51,7 +51,7 @@ time can be kept from starting by ax cancel.`,
 	f.StringVar(&o.key, "key", "", "a repeated request with one key gives the first run")
 	f.IntVar(&o.priority, "priority", 5, "0 to 9; default the workflow's")
 	f.BoolVar(&o.json, "json", false, "print the run as JSON")
-	cmd.MarkFlagsMutuallyExclusive("in", "at")
+	notBoth(cmd, "in", "at")
 	return cmd
 }
 
@@ -125,11 +125,11 @@ func (g *globals) leave(ctx context.Context, name string, q runtime.Request) (re
 	if err != nil {
 		return rep, err
 	}
-	when := "now"
+	when := "with the next ax serve"
 	if run.State == machine.RunScheduled {
-		when = "at " + clock(run.NotBefore)
+		when = "at " + clock(run.NotBefore) + " if an ax serves then, else with the next that does"
 	}
-	fmt.Fprintf(g.stderr, "ax: no ax serves %s: the run starts %s, or when the next one does\n", g.data, when)
+	fmt.Fprintf(g.stderr, "ax: no ax serves %s: the run starts %s\n", g.data, when)
 	return runtime.ReadReport(ctx, st, run.ID)
 }
 

@@ -1,6 +1,9 @@
 package machine
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // TaskState is where a task of a run stands. In one event it goes
 //
@@ -74,7 +77,7 @@ func ParseRunState(name string) (RunState, error) {
 			return RunState(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown run state %q", name)
+	return 0, fmt.Errorf("unknown run state %q: it is one of %s", name, strings.Join(runStates[:], ", "))
 }
 
 // Reason says why a task or a run ended as it did; empty on success.

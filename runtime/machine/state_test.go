@@ -104,7 +104,7 @@ func TestNamesOfStatesAreReadBack(t *testing.T) {
 	if _, err := ParseTaskState("done"); err == nil || err.Error() != `unknown task state "done"` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ParseRunState(""); err == nil || err.Error() != `unknown run state ""` {
+	if _, err := ParseRunState(""); err == nil || err.Error() != `unknown run state "": it is one of scheduled, queued, running, succeeded, failed, cancelled, skipped` {
 		t.Errorf("got %v", err)
 	}
 }
