@@ -61,7 +61,7 @@ func (l *live) valuesFor(t dag.Task) expression.Values {
 			if up, ok := l.run.Plan().Task(id); ok {
 				v := l.run.Task(up)
 				values.Tasks[id] = expression.Task{
-					State: v.State.String(), Outputs: v.Outputs, ExitCode: v.ExitCode, Error: v.Error, Each: l.listsOf(up),
+					Absent: !v.Member, State: v.State.String(), Outputs: v.Outputs, ExitCode: v.ExitCode, Error: v.Error, Each: l.listsOf(up),
 				}
 			}
 		}

@@ -40,6 +40,9 @@ func newRoot(w *world) *cobra.Command {
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetContext(runtime.WithActor(cmd.Context(), runtime.Actor{By: server.CommandOf(osUser())}))
+			if err := noEmptyValue(cmd.LocalNonPersistentFlags()); err != nil {
+				return err
+			}
 			if err := fromEnvironment(cmd.Flags(), w.env); err != nil {
 				return err
 			}
@@ -100,6 +103,19 @@ func notBoth(cmd *cobra.Command, one, other string) {
 		}
 		return nil
 	}
+}
+
+// noEmptyValue refuses a flag of a command that is given with an empty text. It
+// comes of a variable that is not set, as in --only "$TASKS" or --at "$TIME",
+// and would do what the command does without the flag.
+func noEmptyValue(flags *pflag.FlagSet) error {
+	var errs []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if v := f.Value.String(); f.Changed && (v == "" || v == "[]") {
+			errs = append(errs, fmt.Errorf("--%s is given without a value: give one, or leave it out", f.Name))
+		}
+	})
+	return errors.Join(errs...)
 }
 
 // exactly wants one argument and says which where there is none.

@@ -10,12 +10,14 @@ import (
 // retry.if asks about are texts.
 func TestTheOutputsOfAForeachAreLists(t *testing.T) {
 	foreach := &dsl.Foreach{Expr: val("[1]")}
-	wf := &dsl.Workflow{Tasks: []dsl.Task{{ID: val("each"), Foreach: foreach}, {ID: val("none"), Foreach: foreach}, {ID: val("left-out"), Foreach: foreach}, {ID: val("me"), Foreach: foreach}}}
+	wf := &dsl.Workflow{Tasks: []dsl.Task{{ID: val("each"), Foreach: foreach}, {ID: val("none"), Foreach: foreach}, {ID: val("left-out"), Foreach: foreach}, {ID: val("me"), Foreach: foreach}, {ID: val("absent"), Foreach: foreach}, {ID: val("one")}}}
 	scope := NewScope(wf).ForTask("me", func(string) bool { return true }, true)
 	values := &Values{Tasks: map[string]Task{
 		"each":     {State: "succeeded", Each: &Each{Count: 3, Outputs: map[string][]any{"rows": {"1", nil, "3"}}}},
 		"none":     {State: "succeeded", Each: &Each{}},
 		"left-out": {State: "skipped"},
+		"absent":   {State: "pending", Absent: true},
+		"one":      {State: "pending", Absent: true},
 		"me":       {State: "failed", Outputs: map[string]string{"rows": "7"}},
 	}}
 	for _, c := range []struct{ code, want string }{
@@ -43,6 +45,9 @@ func TestTheOutputsOfAForeachAreLists(t *testing.T) {
 	}
 	for code, want := range map[string]string{
 		"tasks.each.outputs.row":          `no instance of task "each" has an output "row"`,
+		"tasks.absent.outputs.rows":       `task "absent" is not part of this run and has no output "rows"`,
+		"tasks.one.outputs.rows":          `task "one" is not part of this run and has no output "rows"`,
+		"tasks.one.exit_code":             `task "one" is not part of this run and has no exit code`,
 		"tasks.left-out.outputs.rows":     `task "left-out" has no output "rows"`,
 		"int(tasks.each.outputs.rows[1])": "int needs an int, a float or a string, but got nothing",
 	} {

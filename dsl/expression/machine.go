@@ -31,6 +31,7 @@ type Run struct {
 
 // Task is what is known of a task.
 type Task struct {
+	Absent   bool // not part of this run
 	State    string
 	Outputs  map[string]string
 	ExitCode *int   // nil where no attempt ended with one
@@ -186,6 +187,14 @@ func (m *machine) task(id string) (Task, error) {
 	return Task{}, missing("task "+strconv.Quote(id)+" is not part of this run", fallbackHint)
 }
 
+// without says that a task lacks something, and why where it is left out of the run.
+func (t Task) without(id, what string) string {
+	if t.Absent {
+		return fmt.Sprintf("task %q is not part of this run and has no %s", id, what)
+	}
+	return fmt.Sprintf("task %q has no %s", id, what)
+}
+
 func (m *machine) state(id string) (any, error) {
 	t, err := m.task(id)
 	return t.State, err
@@ -202,7 +211,7 @@ func (m *machine) exitCode(id string) (any, error) {
 		return nil, err
 	}
 	if t.ExitCode == nil {
-		return nil, missing("task "+strconv.Quote(id)+" has no exit code", fallbackHint)
+		return nil, missing(t.without(id, "exit code"), fallbackHint)
 	}
 	return *t.ExitCode, nil
 }
@@ -215,7 +224,7 @@ func (m *machine) output(id, key string) (any, error) {
 	if v, ok := t.Outputs[key]; ok {
 		return v, nil
 	}
-	return nil, missing(fmt.Sprintf("task %q has no output %q", id, key), nearest(key, t.Outputs))
+	return nil, missing(t.without(id, fmt.Sprintf("output %q", key)), nearest(key, t.Outputs))
 }
 
 // outputList gives what the instances of a task have written under one key.
@@ -225,7 +234,7 @@ func (m *machine) outputList(id, key string) (any, error) {
 	case err != nil:
 		return nil, err
 	case t.Each == nil:
-		return nil, missing(fmt.Sprintf("task %q has no output %q", id, key), fallbackHint)
+		return nil, missing(t.without(id, fmt.Sprintf("output %q", key)), fallbackHint)
 	case t.Each.Count == 0:
 		return []any{}, nil
 	}
