@@ -78,7 +78,8 @@ func (g *globals) doctor(ctx context.Context, asJSON bool) error {
 func (d *doctor) print() error {
 	t := tabwriter.NewWriter(d.g.stdout, 0, 0, 2, ' ', 0)
 	for _, f := range d.found {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Level, f.Check, f.Detail)
+		detail := strings.Join(strings.Fields(f.Detail), " ") // SQLite tells of damage in several lines
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Level, f.Check, detail)
 		if f.Remedy != "" {
 			fmt.Fprintf(t, "\t\t= help: %s\n", f.Remedy)
 		}
