@@ -103,8 +103,12 @@ func (lp *loop) leave(l *live) {
 // of one that was retried by hand.
 func (l *live) replaceable() bool {
 	bySelf := l.rec.Trigger == store.TriggerSchedule || l.rec.Trigger == store.TriggerAfter
-	return bySelf && l.run.StartedAt().IsZero() && l.run.Plan().Workflow.Overlap.V == dsl.OverlapBufferOne
+	rule := l.run.Plan().Workflow.Overlap.V
+	return bySelf && l.run.StartedAt().IsZero() && (rule == dsl.OverlapBufferOne || rule == dsl.OverlapReplace)
 }
+
+// stopping tells whether a run that is going has been cancelled.
+func (l *live) stopping() bool { return l.run.Stopping() }
 
 // cancel asks a run to stop, or keeps it from starting.
 func (lp *loop) cancel(l *live, by string) {

@@ -143,7 +143,7 @@ func TestATickThatMeetsARunOfAnotherProcessFollowsItsOverlapRule(t *testing.T) {
 		"skip":       {"skipped overlap", "skipped overlap", "succeeded ", "succeeded "},
 		"buffer_one": {"skipped overlap", "succeeded ", "succeeded ", "succeeded "},
 		"queue":      {"succeeded ", "succeeded ", "succeeded ", "succeeded "},
-		"replace":    {"succeeded ", "succeeded ", "succeeded ", "succeeded "},
+		"replace":    {"skipped overlap", "succeeded ", "succeeded ", "succeeded "},
 	} {
 		t.Run(overlap, func(t *testing.T) {
 			x := &script{took: map[string]time.Duration{"a": time.Second}}

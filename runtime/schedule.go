@@ -329,17 +329,25 @@ func (lp *loop) fire(file *reload.File, r *trigger.Rule, by store.Trigger, t tri
 			p.skip(f.active[0].rec.ID)
 		}
 	case dsl.OverlapBufferOne:
-		for _, l := range append([]*live(nil), f.waiting...) {
-			if l.replaceable() {
-				lp.drop(l, machine.RunSkipped, machine.ReasonOverlap, "a newer tick took its place while it waited")
-			}
-		}
+		lp.replaceWaiting(f)
 	case dsl.OverlapReplace:
-		if f.full(wf) { // a run of another process is waited for
+		lp.replaceWaiting(f)
+		// A run of another process is waited for, and so is one that is being stopped: asked once more, it would give
+		// up its handlers.
+		if f.full(wf) && !slices.ContainsFunc(f.active, (*live).stopping) {
 			lp.apply(f.active[0], machine.CancelRequested{By: "overlap: replace", At: now})
 		}
 	}
 	return p
+}
+
+// replaceWaiting drops the ticks that wait, for a newer one.
+func (lp *loop) replaceWaiting(f *flow) {
+	for _, l := range slices.Clone(f.waiting) {
+		if l.replaceable() {
+			lp.drop(l, machine.RunSkipped, machine.ReasonOverlap, "a newer tick took its place while it waited")
+		}
+	}
 }
 
 // skip drops the run of a tick for the one that is in its way.

@@ -92,6 +92,19 @@ func TestTheOverlapRuleDecidesOverATickWhileARunIsGoing(t *testing.T) {
 	}
 }
 
+func TestATickThatReplacesWaitsForTheHandlersOfTheRunThatItCancelled(t *testing.T) {
+	x := &script{
+		took: map[string]time.Duration{"a": 5 * time.Hour, "tidy": 15 * time.Minute},
+		deaf: map[string]time.Duration{"a": 12 * time.Minute},
+	}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		load(ctx, t, e, "name: flow\nevery: 10m\noverlap: replace\non_finish: tidy\ntasks:\n  a: {run: x, kill_after: 1h}\n  tidy: {run: x}\n")
+		time.Sleep(51 * time.Minute)
+		equal(t, runsOf(ctx, t, e, x), []string{"10m0s cancelled", "20m0s skipped", "30m0s skipped", "40m0s running", "50m0s queued"})
+		equal(t, x.noted(), []string{"10m0s a#1 start", "32m0s a#1 end", "32m0s tidy#1 start", "47m0s tidy#1 end", "47m0s a#1 start"})
+	})
+}
+
 func TestAManualRunBeyondMaxActiveWaitsAndCanBeCancelled(t *testing.T) {
 	x := &script{took: map[string]time.Duration{"a": time.Hour}}
 	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {

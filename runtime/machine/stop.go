@@ -21,6 +21,9 @@ func (r *Run) survivesTimeout(t dag.Task) bool {
 	return n.Late || n.Callers > 0
 }
 
+// Stopping tells whether the run has been cancelled and has not ended yet: its tasks are being stopped, or its handlers run.
+func (r *Run) Stopping() bool { return r.state == RunRunning && r.cancels > 0 }
+
 func (r *Run) cancel() {
 	if r.Waits() { // after a retry: nothing of it has begun, so that no handler has anything to do
 		r.state, r.cancels = RunRunning, 1
