@@ -252,7 +252,33 @@ func (d *doctor) zones() {
 			return
 		}
 	}
+	if name := lostZone(); name != "" {
+		d.warn(check, "set TZ to a name such as Europe/Berlin, or give --timezone", "TZ is %q, which is no zone: workflows without timezone follow UTC", name)
+		return
+	}
 	d.ok(check, "workflows without timezone follow the clock of this machine (%s), unless --timezone says otherwise", time.Now().Format("MST, -0700"))
+}
+
+// lostZone gives the zone that TZ names where there is none of that name: the
+// clock of this program is UTC then, without a word. POSIX rules, such as
+// CET-1CEST, are not understood either.
+func lostZone() string {
+	name := strings.TrimPrefix(os.Getenv("TZ"), ":")
+	if name == "" {
+		return ""
+	}
+	if filepath.IsAbs(name) {
+		text, err := os.ReadFile(name)
+		if err == nil {
+			_, err = time.LoadLocationFromTZData(name, text)
+		}
+		if err == nil {
+			return ""
+		}
+	} else if _, err := time.LoadLocation(name); err == nil {
+		return ""
+	}
+	return name
 }
 
 // programs looks for what scripts are carried out with.

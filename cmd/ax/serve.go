@@ -133,6 +133,9 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	g.log = log
+	if name := lostZone(); name != "" && o.timezone == "" {
+		log.Warn("TZ names no zone: workflows without timezone follow UTC", "tz", name)
+	}
 	return g.withEngine(func(e *runtime.Engine, st store.Store) error {
 		lock, err := runtime.LockServing(g.data)
 		if err != nil {
