@@ -219,10 +219,12 @@ func printTask(t io.Writer, task runtime.TaskReport, attempts []store.Attempt) {
 // shownOf is how much of a value is shown, in characters.
 const shownOf = 200
 
-// plain gives a value in one line that does nothing to a terminal or a table: quoted
-// where it has characters that might, and cut where it is long. JSON has all of it.
-func plain(value string) string {
-	value = cut(value, shownOf)
+// plain gives a value in one line that does nothing to a terminal or a table, cut where
+// it is long. JSON has all of it.
+func plain(value string) string { return harmless(cut(value, shownOf)) }
+
+// harmless quotes a text with characters that might do something to a terminal.
+func harmless(value string) string {
 	if !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(value)
 	}
@@ -252,7 +254,7 @@ func (g *globals) listArtifacts(id string) error {
 	dir := filepath.Join(g.data, "artifacts", id)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			fmt.Fprintf(g.stdout, "artifact %s\n", path)
+			fmt.Fprintf(g.stdout, "artifact %s\n", harmless(path))
 		}
 		return err
 	})
