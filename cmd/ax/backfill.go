@@ -90,7 +90,7 @@ func (g *globals) backfill(ctx context.Context, name string, o backfillOptions) 
 		body["redo"] = redo
 	}
 	var list runtime.FilledList
-	if err := c.post(ctx, "/workflows/"+name+"/backfill", body, &list); err != nil {
+	if err := c.post(ctx, workflowPath(name, "backfill"), body, &list); err != nil {
 		return exitOf(err)
 	}
 	if err := g.printFilled(list, o); err != nil || o.dryRun {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -37,6 +38,12 @@ type refusal struct {
 }
 
 func (r refusal) Error() string { return r.detail }
+
+// workflowPath gives the path of something to do with a workflow, whatever its
+// name has in it.
+func workflowPath(name, action string) string {
+	return "/workflows/" + url.PathEscape(name) + "/" + action
+}
 
 // post sends a request that changes something, and decodes the answer.
 func (c *client) post(ctx context.Context, path string, body, into any) error {

@@ -55,7 +55,7 @@ type pauseAnswer struct {
 func (g *globals) pause(ctx context.Context, name string) error {
 	if c, ok := g.client(); ok {
 		var a pauseAnswer
-		if err := c.post(ctx, "/workflows/"+name+"/pause", struct{}{}, &a); err != nil {
+		if err := c.post(ctx, workflowPath(name, "pause"), struct{}{}, &a); err != nil {
 			return exitOf(err)
 		}
 		if a.Paused == nil { // resumed by somebody in the same moment
@@ -74,7 +74,7 @@ func (g *globals) pause(ctx context.Context, name string) error {
 
 func (g *globals) resume(ctx context.Context, name string) error {
 	if c, ok := g.client(); ok {
-		if err := c.post(ctx, "/workflows/"+name+"/resume", struct{}{}, nil); err != nil {
+		if err := c.post(ctx, workflowPath(name, "resume"), struct{}{}, nil); err != nil {
 			return exitOf(err)
 		}
 		return g.tell("%s is not paused", name)

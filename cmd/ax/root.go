@@ -38,9 +38,9 @@ func newRoot(w *world) *cobra.Command {
 		Version:       versionText(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			cmd.SetContext(runtime.WithActor(cmd.Context(), runtime.Actor{By: server.CommandOf(osUser())}))
-			if err := noEmptyValue(cmd.LocalNonPersistentFlags()); err != nil {
+			if err := noEmptyValue(cmd, args); err != nil {
 				return err
 			}
 			if err := fromEnvironment(cmd.Flags(), w.env); err != nil {
@@ -105,12 +105,16 @@ func notBoth(cmd *cobra.Command, one, other string) {
 	}
 }
 
-// noEmptyValue refuses a flag of a command that is given with an empty text. It
-// comes of a variable that is not set, as in --only "$TASKS" or --at "$TIME",
-// and would do what the command does without the flag.
-func noEmptyValue(flags *pflag.FlagSet) error {
+// noEmptyValue refuses an argument, and a flag of a command, that is given with
+// an empty text. It comes of a variable that is not set, as in ax cancel "$RUN",
+// which every run begins with, or --only "$TASKS", which would do what the command
+// does without the flag.
+func noEmptyValue(cmd *cobra.Command, args []string) error {
 	var errs []error
-	flags.VisitAll(func(f *pflag.Flag) {
+	if slices.Contains(args, "") {
+		errs = append(errs, fmt.Errorf("%s is given an empty argument", cmd.CommandPath()))
+	}
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if v := f.Value.String(); f.Changed && (v == "" || v == "[]") {
 			errs = append(errs, fmt.Errorf("--%s is given without a value: give one, or leave it out", f.Name))
 		}

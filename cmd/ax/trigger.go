@@ -106,7 +106,7 @@ func (c *client) trigger(ctx context.Context, name string, q runtime.Request) (r
 	if q.Priority != nil {
 		body["priority"] = *q.Priority
 	}
-	err = c.post(ctx, "/workflows/"+name+"/runs", body, &rep)
+	err = c.post(ctx, workflowPath(name, "runs"), body, &rep)
 	return rep, err
 }
 
