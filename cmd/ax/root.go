@@ -111,7 +111,7 @@ func notBoth(cmd *cobra.Command, one, other string) {
 // does without the flag.
 func noEmptyValue(cmd *cobra.Command, args []string) error {
 	var errs []error
-	if slices.Contains(args, "") {
+	if slices.Contains(args, "") && !cmd.DisableFlagParsing { // shells ask for completion of what is not typed yet
 		errs = append(errs, fmt.Errorf("%s is given an empty argument", cmd.CommandPath()))
 	}
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
