@@ -67,11 +67,12 @@ func (s *script) Execute(ctx context.Context, a executor.Attempt) executor.Outco
 		s.envs = map[string][]string{}
 	}
 	s.envs[a.Task] = a.Env
+	took := s.took[a.Task]
 	s.mu.Unlock()
 
 	o := executor.Outcome{Started: started}
 	select {
-	case <-time.After(s.took[a.Task]):
+	case <-time.After(took):
 		if n := s.fail[a.Task]; n < 0 || a.Number <= n {
 			o.ExitCode, o.LastLine = 3, cmp.Or(s.last, "no luck")
 		} else {
