@@ -234,7 +234,7 @@ func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried)
 		}
 	}
 	b.Update = []store.Run{*rec}
-	if err := e.Store.Commit(ctx, b); err != nil {
+	if err := e.commit(ctx, b); err != nil {
 		return fmt.Errorf("retry run %s: %w", rec.ID, err)
 	}
 	rec.Events += len(b.Append)

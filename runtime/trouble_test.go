@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ax-scheduler/ax/runtime"
+	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -17,6 +18,7 @@ var errDisk = errors.New("input/output error")
 type badDisk struct {
 	store.Memory
 	fails func(*store.Batch) bool
+	lies  func(*store.Batch) bool // it fails, though it is written
 	full  time.Time
 }
 
@@ -27,14 +29,18 @@ func (d *badDisk) Commit(ctx context.Context, b *store.Batch) error {
 	case time.Now().Before(d.full):
 		return store.ErrFull
 	}
-	return d.Memory.Commit(ctx, b)
+	err := d.Memory.Commit(ctx, b)
+	if err == nil && d.lies != nil && d.lies(b) {
+		err = errDisk
+	}
+	return err
 }
 
 const minutely = "name: flow\nevery: 1m\nmax_active: 0\noverlap: queue\ncatchup: all\ntasks:\n  a: {run: x}\n"
 
 // serveOn runs an engine on a disk, and gives what its end was.
-func serveOn(t *testing.T, d *badDisk, owner string, do func(ctx context.Context, e *runtime.Engine)) error {
-	e := &runtime.Engine{Store: d, Executor: &script{}, Data: t.TempDir(), Zone: time.UTC, Owner: owner}
+func serveOn(t *testing.T, d *badDisk, x *script, owner string, do func(ctx context.Context, e *runtime.Engine)) error {
+	e := &runtime.Engine{Store: d, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: owner}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- e.Serve(ctx) }()
@@ -54,11 +60,11 @@ func TestAWriteOfATickThatFailsEndsTheEngineAndLeavesNoHole(t *testing.T) {
 			}
 			time.Sleep(5*time.Minute + time.Second)
 		}
-		if err := serveOn(t, d, "one", load); !errors.Is(err, errDisk) {
+		if err := serveOn(t, d, &script{}, "one", load); !errors.Is(err, errDisk) {
 			t.Errorf("the engine ended with %v", err)
 		}
 		d.fails = nil
-		if err := serveOn(t, d, "two", load); err != nil {
+		if err := serveOn(t, d, &script{}, "two", load); err != nil {
 			t.Error(err)
 		}
 		ticks, err := d.Ticks(t.Context(), "flow", t0, time.Now(), 0)
@@ -78,7 +84,7 @@ func TestWithAFullDiskAtTheStartAllGoesOnOnceThereIsRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.full = time.Now().Add(3 * time.Minute)
-		err = serveOn(t, d, "two", func(ctx context.Context, e *runtime.Engine) {
+		err = serveOn(t, d, &script{}, "two", func(ctx context.Context, e *runtime.Engine) {
 			if err := errors.Join(e.Recover(ctx, runtime.StartupRecover), e.Load(ctx, first)); err != nil {
 				t.Fatal(err)
 			}
@@ -114,6 +120,39 @@ func TestAnEngineThatDrainsSleeps(t *testing.T) {
 		stop()
 		if err := <-served; err != nil || time.Since(began) != 10*time.Minute {
 			t.Errorf("it ended after %s with %v", time.Since(began), err)
+		}
+	})
+}
+
+// Nobody knows of the write, so that this engine does not have the run in its
+// queue: the next one is to find it in the store.
+func TestARetryWhoseWriteFailsThoughItIsThereGoesOnWithTheNextEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, x := &badDisk{}, &script{fail: map[string]int{"a": 1}}
+		d.lies = func(b *store.Batch) bool { return len(b.Update) > 0 && b.Update[0].State == machine.RunQueued }
+		var id string
+		err := serveOn(t, d, x, "one", func(ctx context.Context, e *runtime.Engine) {
+			id = runAll(ctx, t, e, single).ID
+			if err := e.Retry(ctx, id, nil); !errors.Is(err, errDisk) {
+				t.Errorf("the retry gave %v", err)
+			}
+			synctest.Wait()
+		})
+		if !errors.Is(err, errDisk) {
+			t.Errorf("the engine ended with %v", err)
+		}
+		d.lies, x.fail = nil, nil
+		err = serveOn(t, d, x, "two", func(ctx context.Context, e *runtime.Engine) {
+			if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if run, err := d.Run(t.Context(), id); err != nil || run.State != machine.RunSucceeded {
+			t.Errorf("the retried run is %s, %v", run.State, err)
 		}
 	})
 }
