@@ -67,6 +67,7 @@ type seenUnit struct {
 	timedOut bool
 	cutOff   int // interruptions in a row
 	charged  int
+	late     bool // the run's time was over when the last attempt ended: another was not to follow
 	last     *sim.Process
 	started  time.Time // of the last attempt, by the record
 }
@@ -292,7 +293,7 @@ func (o *observer) attemptEnds(r *seenRun, e machine.AttemptEnded) {
 		o.broken("%s: attempt %d ends, and was not under way", name, e.Attempt)
 		return
 	}
-	u.open = false
+	u.open, u.late = false, r.timedOut
 	spec, res := r.plan.Tasks[e.Task].Spec, e.Result
 	if res.Interrupted && !u.timedOut {
 		u.cutOff++
