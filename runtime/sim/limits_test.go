@@ -93,7 +93,7 @@ func (o *observer) implied(r *seenRun) {
 	if stopped && !r.timedOut {
 		o.broken("run %s of %s was stopped by its timeout, which has not passed", r.rec.ID, r.rec.Workflow)
 	}
-	if stopped {
+	if stopped || o.overran(r) {
 		want, reason = machine.RunFailed, machine.ReasonRunTimeout
 	}
 	for _, row := range r.tasks {
@@ -122,6 +122,20 @@ func (o *observer) implied(r *seenRun) {
 	if r.rec.State != want || want == machine.RunFailed && reason != "" && r.rec.Reason != reason {
 		o.broken("run %s of %s is %s (%s), and by its tasks it is %s", r.rec.ID, r.rec.Workflow, r.rec.State, r.rec.Reason, want)
 	}
+}
+
+// overran tells whether a run's time was over before its tasks were, though by
+// their records it stopped none: each that was going was being stopped already.
+func (o *observer) overran(r *seenRun) bool {
+	for t := range r.plan.Tasks {
+		n := &r.plan.Tasks[t]
+		switch at := r.tasks[n.ID].FinishedAt; {
+		case !r.timedOut || n.Late || !r.member(n.ID):
+		case at.After(r.overAt), !at.Before(r.overAt) && r.rec.Reason == machine.ReasonRunTimeout:
+			return o.steps == 0 || r.rec.Reason == machine.ReasonRunTimeout
+		}
+	}
+	return false
 }
 
 func (r *seenRun) member(id string) bool {

@@ -53,10 +53,11 @@ type seenRun struct {
 	tasks    map[string]store.Task
 	created  time.Time
 	begun    time.Time // the start of this course of it
-	timedOut bool      // its time was over
+	timedOut bool      // its time was over, at overAt
 	retried  int
 	cancels  int
 	again    bool // it was retried, and has not begun again
+	overAt   time.Time
 }
 
 // seenUnit is what is known of a task or an instance.
@@ -159,6 +160,9 @@ func (o *observer) written(b *store.Batch) {
 		if r.rec.State != machine.RunRunning && b.Update[i].State == machine.RunRunning {
 			starting = append(starting, r)
 		}
+		if r.rec.State.Final() && !b.Update[i].State.Final() {
+			r.again = true
+		}
 		if b.Update[i].Version != r.rec.Version {
 			o.broken("run %s of %s has gone over to another version", r.rec.ID, r.rec.Workflow)
 		}
@@ -223,7 +227,7 @@ func (o *observer) event(r *seenRun, e machine.Event) {
 		if !r.begun.IsZero() && !r.again { // a retry waits for its turn
 			o.broken("run %s starts twice", r.rec.ID)
 		}
-		if o.steps == 0 && e.At.Before(r.rec.NotBefore) {
+		if o.steps == 0 && !r.again && e.At.Before(r.rec.NotBefore) { // a retry is a wish for now
 			o.broken("run %s starts at %s, before %s", r.rec.ID, e.At, r.rec.NotBefore)
 		}
 		r.begun, r.again = e.At, false
@@ -237,14 +241,13 @@ func (o *observer) event(r *seenRun, e machine.Event) {
 		}
 	case machine.RunTimedOut:
 		if limit := r.plan.Workflow.Timeout.V; !e.At.Before(r.begun.Add(limit)) {
-			r.timedOut = true
+			r.timedOut, r.overAt = true, e.At
 		}
 	case machine.CancelRequested:
 		r.cancels++
 	case machine.RunRetried:
 		r.begun, r.timedOut, r.cancels = e.At, false, 0
 		r.retried++
-		r.again = true
 		for k, u := range r.units {
 			u.cutOff, u.charged = 0, 0
 			if n := r.plan.Tasks[k.Task]; n.Late || n.Callers > 0 {
