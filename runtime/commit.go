@@ -78,7 +78,8 @@ func (e *Engine) patiently(ctx context.Context, write func() error) error {
 func (e *Engine) commit(ctx context.Context, b *store.Batch) error {
 	err := e.Store.Commit(ctx, b)
 	switch {
-	case err == nil, errors.Is(err, store.ErrFull), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound), ctx.Err() != nil:
+	case err == nil, errors.Is(err, store.ErrFull), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // nothing was written
 	default:
 		go func() { _ = e.send(context.WithoutCancel(ctx), func(lp *loop) { lp.fail(err) }) }() // the loop may be who waits for this
 	}

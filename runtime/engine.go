@@ -185,7 +185,7 @@ func (e *Engine) Start(ctx context.Context, q Request) (store.Run, error) {
 	if err != nil || l == nil {
 		return run, err
 	}
-	return run, e.ask(ctx, func(lp *loop) error {
+	return run, e.hand(ctx, func(lp *loop) error {
 		if run.State == machine.RunScheduled {
 			lp.lookAt(run.NotBefore)
 		} else {
@@ -405,6 +405,13 @@ func (e *Engine) ask(ctx context.Context, do func(*loop) error) error {
 		}
 		lp.after = append(lp.after, func() { answer <- nil })
 	})
+}
+
+// hand is ask for what makes true what the store says already, that this engine
+// has a run: where ctx ends in between it is done all the same, for nobody else
+// would take the run up.
+func (e *Engine) hand(ctx context.Context, do func(*loop) error) error {
+	return e.ask(context.WithoutCancel(ctx), do)
 }
 
 // look has the loop tell something, whether the disk is well or not.

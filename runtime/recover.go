@@ -53,7 +53,7 @@ func (e *Engine) Recover(ctx context.Context, policy Startup) error {
 	if err != nil {
 		return err
 	}
-	return e.ask(ctx, func(lp *loop) error {
+	return e.hand(ctx, func(lp *loop) error {
 		lp.serving = true
 		for _, r := range going {
 			lp.goOn(r, policy.apply)

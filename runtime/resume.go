@@ -53,7 +53,7 @@ func (e *Engine) resumeTaken(ctx context.Context, id string, first func(*loop, *
 	if err != nil {
 		return err
 	}
-	return e.ask(ctx, func(lp *loop) error {
+	return e.hand(ctx, func(lp *loop) error {
 		lp.goOn(r, first)
 		return nil
 	})
@@ -206,7 +206,7 @@ func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *d
 		return err
 	}
 	l.toldLate = true // or it ended in time
-	return e.ask(ctx, func(lp *loop) error {
+	return e.hand(ctx, func(lp *loop) error {
 		lp.admit(l)
 		return nil
 	})

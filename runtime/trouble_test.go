@@ -17,23 +17,35 @@ var errDisk = errors.New("input/output error")
 // badDisk fails some writes, or is full until a time.
 type badDisk struct {
 	store.Memory
-	fails func(*store.Batch) bool
-	lies  func(*store.Batch) bool // it fails, though it is written
-	full  time.Time
+	before func(*store.Batch) error // keeps a write from being done
+	after  func(*store.Batch) error // what one gives that is done
+	full   time.Time
 }
 
 func (d *badDisk) Commit(ctx context.Context, b *store.Batch) error {
-	switch {
-	case d.fails != nil && d.fails(b):
-		return errDisk
-	case time.Now().Before(d.full):
+	if time.Now().Before(d.full) {
 		return store.ErrFull
 	}
+	if d.before != nil {
+		if err := d.before(b); err != nil {
+			return err
+		}
+	}
 	err := d.Memory.Commit(ctx, b)
-	if err == nil && d.lies != nil && d.lies(b) {
-		err = errDisk
+	if err == nil && d.after != nil {
+		err = d.after(b)
 	}
 	return err
+}
+
+// fails gives an error for some writes.
+func fails(which func(*store.Batch) bool) func(*store.Batch) error {
+	return func(b *store.Batch) error {
+		if which(b) {
+			return errDisk
+		}
+		return nil
+	}
 }
 
 const minutely = "name: flow\nevery: 1m\nmax_active: 0\noverlap: queue\ncatchup: all\ntasks:\n  a: {run: x}\n"
@@ -53,7 +65,7 @@ func TestAWriteOfATickThatFailsEndsTheEngineAndLeavesNoHole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, t0 := folder(t, minutely), time.Now()
 		third := t0.Add(3 * time.Minute)
-		d := &badDisk{fails: func(b *store.Batch) bool { return len(b.Ticks) > 0 && b.Ticks[0].At.Equal(third) }}
+		d := &badDisk{before: fails(func(b *store.Batch) bool { return len(b.Ticks) > 0 && b.Ticks[0].At.Equal(third) })}
 		load := func(ctx context.Context, e *runtime.Engine) {
 			if err := errors.Join(e.Recover(ctx, runtime.StartupRecover), e.Load(ctx, c)); err != nil {
 				t.Fatal(err)
@@ -63,7 +75,7 @@ func TestAWriteOfATickThatFailsEndsTheEngineAndLeavesNoHole(t *testing.T) {
 		if err := serveOn(t, d, &script{}, "one", load); !errors.Is(err, errDisk) {
 			t.Errorf("the engine ended with %v", err)
 		}
-		d.fails = nil
+		d.before = nil
 		if err := serveOn(t, d, &script{}, "two", load); err != nil {
 			t.Error(err)
 		}
@@ -129,7 +141,7 @@ func TestAnEngineThatDrainsSleeps(t *testing.T) {
 func TestARetryWhoseWriteFailsThoughItIsThereGoesOnWithTheNextEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, x := &badDisk{}, &script{fail: map[string]int{"a": 1}}
-		d.lies = func(b *store.Batch) bool { return len(b.Update) > 0 && b.Update[0].State == machine.RunQueued }
+		d.after = fails(func(b *store.Batch) bool { return len(b.Update) > 0 && b.Update[0].State == machine.RunQueued })
 		var id string
 		err := serveOn(t, d, x, "one", func(ctx context.Context, e *runtime.Engine) {
 			id = runAll(ctx, t, e, single).ID
@@ -141,7 +153,7 @@ func TestARetryWhoseWriteFailsThoughItIsThereGoesOnWithTheNextEngine(t *testing.
 		if !errors.Is(err, errDisk) {
 			t.Errorf("the engine ended with %v", err)
 		}
-		d.lies, x.fail = nil, nil
+		d.after, x.fail = nil, nil
 		err = serveOn(t, d, x, "two", func(ctx context.Context, e *runtime.Engine) {
 			if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
 				t.Fatal(err)

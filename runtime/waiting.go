@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -248,12 +249,9 @@ func (e *Engine) takeIn(ctx context.Context, runs []store.Run) error {
 		}
 	}
 	lost, err := e.claim(ctx, claims)
-	if err != nil {
-		return err
-	}
-	return e.ask(ctx, func(lp *loop) error {
+	return errors.Join(err, e.hand(ctx, func(lp *loop) error {
 		for _, r := range claims {
-			if r.State.Final() {
+			if r.State.Final() && !lost[r.ID] {
 				lp.tellWaiters(r.ID)
 			}
 		}
@@ -263,7 +261,7 @@ func (e *Engine) takeIn(ctx context.Context, runs []store.Run) error {
 			}
 		}
 		return nil
-	})
+	}))
 }
 
 // revive brings a stored run to life.
@@ -283,47 +281,55 @@ func (e *Engine) revive(ctx context.Context, rec store.Run) (*live, error) {
 }
 
 // claim writes the new records of runs that have not started. It gives those
-// that another engine, or a cancel, was quicker with.
+// that another engine, or a cancel, was quicker with; with an error, also those
+// that it did not come to.
 func (e *Engine) claim(ctx context.Context, runs []store.Run) (lost map[string]bool, err error) {
+	lost = map[string]bool{}
 	if len(runs) == 0 {
-		return nil, nil
+		return lost, nil
 	}
-	commit := func(runs []store.Run) error {
-		b := &store.Batch{Update: runs}
-		e.tellEnds(ctx, b, e.startFailures(ctx, runs))
-		for _, r := range runs {
-			data, err := machine.Encode(machine.TakenOver{By: e.Owner, At: e.now()})
-			if err != nil {
-				return err
-			}
-			b.Append = append(b.Append, store.Appended{RunID: r.ID, Have: r.Events, Data: [][]byte{data}})
-		}
-		err := e.commit(ctx, b)
-		if err == nil && len(b.Messages) > 0 {
-			e.wakeSender()
-		}
-		return err
-	}
-	if err = commit(runs); errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
-		err, lost = nil, map[string]bool{}
+	err = e.writeClaims(ctx, runs)
+	quicker := errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
+	switch {
+	case quicker && len(runs) > 1:
+		err = nil
 		for i := range runs {
-			switch one := commit(runs[i : i+1]); {
-			case errors.Is(one, store.ErrConflict), errors.Is(one, store.ErrNotFound):
-				lost[runs[i].ID] = true
-			case one != nil:
-				return lost, one
+			one := map[string]bool{runs[i].ID: true}
+			if err == nil {
+				one, err = e.claim(ctx, runs[i:i+1])
 			}
+			maps.Copy(lost, one)
 		}
-	}
-	if err != nil {
-		return nil, err
+		return lost, err
+	case quicker:
+		return map[string]bool{runs[0].ID: true}, nil
+	case err != nil:
+		for i := range runs {
+			lost[runs[i].ID] = true
+		}
+		return lost, err
 	}
 	for _, r := range runs {
-		if !lost[r.ID] {
-			e.publish(Update{Run: r})
-		}
+		e.publish(Update{Run: r})
 	}
 	return lost, nil
+}
+
+func (e *Engine) writeClaims(ctx context.Context, runs []store.Run) error {
+	b := &store.Batch{Update: runs}
+	e.tellEnds(ctx, b, e.startFailures(ctx, runs))
+	for _, r := range runs {
+		data, err := machine.Encode(machine.TakenOver{By: e.Owner, At: e.now()})
+		if err != nil {
+			return err
+		}
+		b.Append = append(b.Append, store.Appended{RunID: r.ID, Have: r.Events, Data: [][]byte{data}})
+	}
+	err := e.commit(ctx, b)
+	if err == nil && len(b.Messages) > 0 {
+		e.wakeSender()
+	}
+	return err
 }
 
 // cancelWaiting keeps a run from starting, or from going on after a retry, that
@@ -343,11 +349,11 @@ func (e *Engine) cancelWaiting(ctx context.Context, id, by string) error {
 	rec.State, rec.Reason, rec.Error = machine.RunCancelled, machine.ReasonCancelled, cancelledBeforeStart
 	rec.FinishedAt = e.now()
 	lost, err := e.claim(ctx, []store.Run{rec})
-	if lost[id] {
-		return fmt.Errorf("run %s has gone on meanwhile: %w", id, store.ErrConflict)
-	}
 	if err != nil {
 		return err
+	}
+	if lost[id] {
+		return fmt.Errorf("run %s has gone on meanwhile: %w", id, store.ErrConflict)
 	}
 	return e.look(ctx, func(lp *loop) { lp.tellWaiters(id) })
 }
