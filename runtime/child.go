@@ -90,8 +90,7 @@ func ended(s machine.RunState) string {
 // this attempt.
 func (j *job) startChild(ctx context.Context, params map[string]string) (store.Run, error) {
 	e, name := j.engine, j.spec.Workflow.Name.V
-	key := j.run + "/" + j.unit + "/" + strconv.Itoa(j.number)
-	run, err := e.Store.RunByKey(ctx, name, key)
+	run, err := j.findChild(ctx)
 	if err == nil || !errors.Is(err, store.ErrNotFound) {
 		return run, err
 	}
@@ -107,13 +106,31 @@ func (j *job) startChild(ctx context.Context, params map[string]string) (store.R
 		return run, executor.CannotStart(err)
 	}
 	run, err = e.Start(ctx, Request{
-		Plan: plan, Params: params, Trigger: store.TriggerWorkflow, Key: key,
+		Plan: plan, Params: params, Trigger: store.TriggerWorkflow, Key: j.childKey(),
 		ScheduledFor: j.rec.ScheduledFor, IntervalFrom: j.rec.IntervalFrom, IntervalTo: j.rec.IntervalTo,
 	})
 	if errors.Is(err, ErrRefused) {
 		return run, executor.CannotStart(fmt.Errorf("workflow %q: %w", name, err))
 	}
 	return run, err
+}
+
+func (j *job) childKey() string { return j.run + "/" + j.unit + "/" + strconv.Itoa(j.number) }
+
+func (j *job) findChild(ctx context.Context) (store.Run, error) {
+	return j.engine.Store.RunByKey(ctx, j.spec.Workflow.Name.V, j.childKey())
+}
+
+// endChild has nothing go on of an attempt that was stopped before it was carried
+// out: an earlier engine may have started its run.
+func (j *job) endChild(ctx context.Context) {
+	run, err := j.findChild(context.WithoutCancel(ctx))
+	if err == nil && !run.State.Final() {
+		_, err = j.engine.attend(ctx, run.ID)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, ErrStopped) {
+		j.engine.Log.Error("the run that a task started cannot be ended", "run", j.run, "task", j.unit, "error", err)
+	}
 }
 
 // depth gives how many runs have started one another to make this one, itself

@@ -329,3 +329,25 @@ tasks:
 		})
 	})
 }
+
+// The time of the parent is over before its attempt can be gone on with.
+func TestAChildIsCancelledWhoseParentIsStoppedAsTheNextEngineStarts(t *testing.T) {
+	for _, policy := range []runtime.Startup{runtime.StartupRecover, runtime.StartupCancel} {
+		withFamily(t, map[string]string{"parent": parental, "child": childish}, func(f *family) {
+			f.x.took = map[string]time.Duration{"a": time.Hour}
+			var id string
+			f.serve("one", nil, func(ctx context.Context, e *runtime.Engine) {
+				id = f.start(ctx, e, "parent", nil).ID
+				time.Sleep(time.Minute)
+			})
+			time.Sleep(10 * time.Minute)
+			f.serve("two", nil, func(ctx context.Context, e *runtime.Engine) {
+				if err := e.Recover(ctx, policy); err != nil {
+					f.Fatal(err)
+				}
+				time.Sleep(2 * time.Minute)
+				endsWithItsParent(f.T, f.st, id)
+			})
+		})
+	}
+}

@@ -120,7 +120,11 @@ func (j *job) carryOut(ctx context.Context, x Executor) executor.Outcome {
 	if j.env.mask != nil {
 		a.Secrets, a.Filter = j.env.hidden, j.env.mask.Writer
 	}
-	return x.Execute(ctx, a)
+	o := x.Execute(ctx, a)
+	if o.Stopped && j.spec.Kind == dsl.KindWorkflow {
+		j.endChild(ctx)
+	}
+	return o
 }
 
 // attempt evaluates the expressions of the task.
