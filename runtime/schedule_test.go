@@ -71,6 +71,16 @@ func TestEveryTickHasItsRunAndItsRow(t *testing.T) {
 	})
 }
 
+func TestASchedulesTwinsAreKeptFromTheFirstLoadOn(t *testing.T) {
+	x := &script{}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		load(ctx, t, e, "name: flow\nmax_active: 0\nparams: {r: x}\ncron: ['*/10 * * * *', '*/10 * * * *', {cron: '*/10 * * * *', params: {r: y}}]\ntasks:\n  a: {run: x}\n")
+		time.Sleep(15 * time.Minute)
+		equal(t, ledger(ctx, t, e, x), []string{"10m0s fired", "10m0s fired"})
+		equal(t, runsOf(ctx, t, e, x), []string{"10m0s succeeded", "10m0s succeeded"})
+	})
+}
+
 func TestTheOverlapRuleDecidesOverATickWhileARunIsGoing(t *testing.T) {
 	for _, c := range []struct {
 		overlap string

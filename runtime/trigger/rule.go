@@ -6,7 +6,9 @@ package trigger
 
 import (
 	"fmt"
+	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -19,6 +21,7 @@ import (
 type Rule struct {
 	// Schedule identifies the rule within its workflow: the cron expression,
 	// behind its zone where it has one of its own, or "every" and the interval.
+	// Its parameters follow where an earlier rule differs by these alone.
 	Schedule string
 	Roots    []dag.Task // the tasks that it starts; empty for the whole workflow
 	Tasks    []string   // their ids
@@ -65,7 +68,7 @@ func Rules(p *dag.Plan, o Options) ([]Rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		rules = append(rules, r)
+		rules = add(rules, r)
 	}
 	for _, e := range p.Entries {
 		r, err := base.with(wf, e.Schedule)
@@ -76,9 +79,33 @@ func Rules(p *dag.Plan, o Options) ([]Rule, error) {
 		for _, t := range e.Roots {
 			r.Tasks = append(r.Tasks, p.Tasks[t].ID)
 		}
-		rules = append(rules, r)
+		rules = add(rules, r)
 	}
 	return rules, nil
+}
+
+// add appends a rule, unless it is one of those before: a schedule that is given
+// twice is one. Where only the parameters differ, they tell it apart.
+func add(rules []Rule, r Rule) []Rule {
+	i := slices.IndexFunc(rules, r.like)
+	if i >= 0 && rules[i].paramsText() != r.paramsText() {
+		r.Schedule += r.paramsText()
+		i = slices.IndexFunc(rules, r.like)
+	}
+	if i >= 0 {
+		return rules
+	}
+	return append(rules, r)
+}
+
+func (r *Rule) like(o Rule) bool { return o.Schedule == r.Schedule && slices.Equal(o.Tasks, r.Tasks) }
+
+func (r *Rule) paramsText() string {
+	var b strings.Builder
+	for _, f := range r.Params {
+		fmt.Fprintf(&b, " %s=%s", f.Name.V, f.Value.V)
+	}
+	return b.String()
 }
 
 func placed(wf *dsl.Workflow, p dsl.Pos, err error) error {

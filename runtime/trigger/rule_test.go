@@ -77,6 +77,30 @@ tasks:
 	}
 }
 
+func TestAScheduleThatIsGivenTwiceIsOneUnlessItsParametersDiffer(t *testing.T) {
+	rs := rules(t, `
+name: flow
+params: {region: eu}
+cron:
+  - "0 2 * * *"
+  - "0  2 * * *"
+  - {cron: "0 2 * * *", params: {region: cn}}
+  - {cron: "0 2 * * *", params: {region: us}}
+  - {cron: "0 2 * * *", params: {region: cn}}
+  - {cron: "0 2 * * *", timezone: Asia/Shanghai, params: {region: cn}}
+tasks:
+  a: {run: x}
+`, trigger.Options{})
+	var got []string
+	for _, r := range rs {
+		got = append(got, fmt.Sprintf("%s: %d", r.Schedule, len(r.Params)))
+	}
+	want := []string{"0 2 * * *: 0", "0 2 * * * region=cn: 1", "0 2 * * * region=us: 1", "Asia/Shanghai 0 2 * * *: 1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestADisabledWorkflowHasNoSchedules(t *testing.T) {
 	if rs := rules(t, "name: f\ncron: \"@daily\"\ndisabled: true\ntasks:\n  a: {run: x}\n", trigger.Options{}); len(rs) > 0 {
 		t.Errorf("got %d rules", len(rs))
