@@ -73,14 +73,18 @@ func (e *Engine) patiently(ctx context.Context, write func() error) error {
 }
 
 // commit writes one batch. Of an error that the store does not explain nobody
-// knows whether it was written after all: it ends the engine, and the next one
-// goes on from what is there.
+// knows whether it was written after all: it ends the engine, which writes nothing
+// more that could follow from it, and the next one goes on from what is there.
 func (e *Engine) commit(ctx context.Context, b *store.Batch) error {
+	if unknown := e.unknown.Load(); unknown != nil {
+		return *unknown
+	}
 	err := e.Store.Commit(ctx, b)
 	switch {
 	case err == nil, errors.Is(err, store.ErrFull), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // nothing was written
 	default:
+		e.unknown.Store(&err)
 		go func() { _ = e.send(context.WithoutCancel(ctx), func(lp *loop) { lp.fail(err) }) }() // the loop may be who waits for this
 	}
 	return err

@@ -87,6 +87,7 @@ type Engine struct {
 	taking  chan struct{}          // held by who takes a run over, one at a time
 	over    chan struct{}          // closed when the loop takes nothing more
 	trouble atomic.Pointer[string] // why nothing new is started; nil where all is well
+	unknown atomic.Pointer[error]  // of a write that may or may not be on disk; nil where there was none
 	failed  error                  // why Serve ended; read after over is closed
 
 	delivers atomic.Bool   // this engine sends the messages of all

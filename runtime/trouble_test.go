@@ -168,3 +168,39 @@ func TestARetryWhoseWriteFailsThoughItIsThereGoesOnWithTheNextEngine(t *testing.
 		}
 	})
 }
+
+// The attempt that was to have a child is not recorded as failed: the next engine
+// finds the child and goes on with both.
+func TestNothingIsWrittenThatFollowsFromAWriteOfWhichNobodyKnows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, d := &mixed{}, &badDisk{}
+		d.after = fails(func(b *store.Batch) bool { return len(b.Create) > 0 && b.Create[0].Workflow == "child" })
+		var id string
+		for _, owner := range []string{"one", "two"} {
+			e := &runtime.Engine{Store: d, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: owner,
+				Workflows: library(t, map[string]string{"child": childish})}
+			ctx, stop := context.WithCancel(t.Context())
+			served := make(chan error, 1)
+			go func() { served <- e.Serve(ctx) }()
+			if owner == "one" {
+				run, err := e.Start(ctx, runtime.Request{Plan: plan(t, parental)})
+				if id = run.ID; err != nil && !errors.Is(err, runtime.ErrStopped) {
+					t.Fatal(err)
+				}
+			} else if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			stop()
+			if err := <-served; owner == "one" != errors.Is(err, errDisk) {
+				t.Errorf("engine %s ended with %v", owner, err)
+			}
+		}
+		children, err := d.Runs(t.Context(), store.RunFilter{Workflow: "child", Limit: 10})
+		attempts, err2 := d.Attempts(t.Context(), id)
+		run, err3 := d.Run(t.Context(), id)
+		if err := errors.Join(err, err2, err3); err != nil || run.State != machine.RunSucceeded || len(children) != 1 || len(attempts) != 1 {
+			t.Errorf("the run is %s after %d attempts with %d children, %v", run.State, len(attempts), len(children), err)
+		}
+	})
+}
