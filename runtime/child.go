@@ -78,6 +78,18 @@ func (j *job) child(params map[string]string) (executor.Action, error) {
 	}}, nil
 }
 
+// carryOutChild has an attempt looked after that was stopped before this engine
+// came to it: an earlier one may have started its run, which is to be ended, or
+// has ended by itself.
+func carryOutChild(ctx context.Context, x Executor, a executor.Attempt, child executor.Func) executor.Outcome {
+	a.Action = executor.Func{Do: func(_ context.Context, log io.Writer) (map[string]string, error) { return child.Do(ctx, log) }}
+	o := x.Execute(context.WithoutCancel(ctx), a)
+	if o.CallError != "" && ctx.Err() != nil {
+		o.Stopped, o.CallError = true, ""
+	}
+	return o
+}
+
 // ended says how a run did that has not succeeded.
 func ended(s machine.RunState) string {
 	if s == machine.RunFailed {
@@ -90,9 +102,13 @@ func ended(s machine.RunState) string {
 // this attempt.
 func (j *job) startChild(ctx context.Context, params map[string]string) (store.Run, error) {
 	e, name := j.engine, j.spec.Workflow.Name.V
-	run, err := j.findChild(ctx)
+	key := j.run + "/" + j.unit + "/" + strconv.Itoa(j.number)
+	run, err := e.Store.RunByKey(context.WithoutCancel(ctx), name, key)
 	if err == nil || !errors.Is(err, store.ErrNotFound) {
 		return run, err
+	}
+	if ctx.Err() != nil {
+		return run, ctx.Err()
 	}
 	depth, err := e.depth(ctx, j.rec)
 	if err != nil {
@@ -106,31 +122,13 @@ func (j *job) startChild(ctx context.Context, params map[string]string) (store.R
 		return run, executor.CannotStart(err)
 	}
 	run, err = e.Start(ctx, Request{
-		Plan: plan, Params: params, Trigger: store.TriggerWorkflow, Key: j.childKey(),
+		Plan: plan, Params: params, Trigger: store.TriggerWorkflow, Key: key,
 		ScheduledFor: j.rec.ScheduledFor, IntervalFrom: j.rec.IntervalFrom, IntervalTo: j.rec.IntervalTo,
 	})
 	if errors.Is(err, ErrRefused) {
 		return run, executor.CannotStart(fmt.Errorf("workflow %q: %w", name, err))
 	}
 	return run, err
-}
-
-func (j *job) childKey() string { return j.run + "/" + j.unit + "/" + strconv.Itoa(j.number) }
-
-func (j *job) findChild(ctx context.Context) (store.Run, error) {
-	return j.engine.Store.RunByKey(ctx, j.spec.Workflow.Name.V, j.childKey())
-}
-
-// endChild has nothing go on of an attempt that was stopped before it was carried
-// out: an earlier engine may have started its run.
-func (j *job) endChild(ctx context.Context) {
-	run, err := j.findChild(context.WithoutCancel(ctx))
-	if err == nil && !run.State.Final() {
-		_, err = j.engine.attend(ctx, run.ID)
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, ErrStopped) {
-		j.engine.Log.Error("the run that a task started cannot be ended", "run", j.run, "task", j.unit, "error", err)
-	}
 }
 
 // depth gives how many runs have started one another to make this one, itself

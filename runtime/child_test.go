@@ -351,3 +351,29 @@ func TestAChildIsCancelledWhoseParentIsStoppedAsTheNextEngineStarts(t *testing.T
 		})
 	}
 }
+
+// The end of the child is on disk, that of its parent is not.
+func TestAChildThatEndedByItselfIsTakenInThoughTheTimeOfItsParentIsOver(t *testing.T) {
+	withFamily(t, map[string]string{"parent": parental, "child": childish}, func(f *family) {
+		f.x.took = map[string]time.Duration{"a": 2 * time.Minute}
+		var id string
+		f.serve("one", nil, func(ctx context.Context, e *runtime.Engine) {
+			id = f.start(ctx, e, "parent", nil).ID
+			time.Sleep(time.Minute)
+		})
+		f.serve("two", nil, func(ctx context.Context, e *runtime.Engine) {
+			if err := e.Resume(ctx, f.runs("child")[0].ID); err != nil {
+				f.Fatal(err)
+			}
+			time.Sleep(10 * time.Minute)
+		})
+		f.serve("three", nil, func(ctx context.Context, e *runtime.Engine) {
+			if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
+				f.Fatal(err)
+			}
+			if rep := f.end(ctx, e, id); rep.Tasks[0].State != "succeeded" {
+				f.Errorf("the child succeeded, and the task %s: %s", rep.Tasks[0].State, rep.Tasks[0].Error)
+			}
+		})
+	})
+}

@@ -120,11 +120,10 @@ func (j *job) carryOut(ctx context.Context, x Executor) executor.Outcome {
 	if j.env.mask != nil {
 		a.Secrets, a.Filter = j.env.hidden, j.env.mask.Writer
 	}
-	o := x.Execute(ctx, a)
-	if o.Stopped && j.spec.Kind == dsl.KindWorkflow {
-		j.endChild(ctx)
+	if child, ok := a.Action.(executor.Func); ok {
+		return carryOutChild(ctx, x, a, child)
 	}
-	return o
+	return x.Execute(ctx, a)
 }
 
 // attempt evaluates the expressions of the task.
