@@ -200,12 +200,29 @@ func (o *observer) created(run *store.Run) {
 		o.open[run.ID] = r
 	}
 	o.order = append(o.order, run.ID)
+	if parent, t, i := o.parent(run); parent != nil {
+		if u := parent.unit(t, i); !u.open || !strings.HasSuffix(run.Key, fmt.Sprint("/", u.number)) {
+			o.broken("run %s of %s is started by attempt %s, which is not under way", run.ID, run.Workflow, run.Key)
+		}
+	}
 	if key := run.Workflow + "/" + run.Key; run.Key != "" {
 		if first := o.keys[key]; first != "" {
 			o.broken("runs %s and %s of %s have one key, %q", first, run.ID, run.Workflow, run.Key)
 		}
 		o.keys[key] = run.ID
 	}
+}
+
+// parent gives the run, and the task of it, that has started a run.
+func (o *observer) parent(run *store.Run) (*seenRun, dag.Task, machine.Instance) {
+	by := strings.Split(run.Key, "/")
+	if run.Trigger != store.TriggerWorkflow || len(by) != 3 || o.runs[by[0]] == nil {
+		return nil, 0, 0
+	}
+	r := o.runs[by[0]]
+	id, instance, _ := machine.ParseName(by[1])
+	t, _ := r.plan.Task(id)
+	return r, t, instance
 }
 
 func (r *seenRun) unit(t dag.Task, i machine.Instance) *seenUnit {
@@ -308,6 +325,7 @@ func (o *observer) attemptEnds(r *seenRun, e machine.AttemptEnded) {
 		u.won = true
 	}
 	if spec.Kind.Waits() {
+		o.childEnded(r, e)
 		return
 	}
 	p := u.last
@@ -324,6 +342,27 @@ func (o *observer) attemptEnds(r *seenRun, e machine.AttemptEnded) {
 		o.broken("%s: attempt %d is recorded as %+v; it ended with %+v, lost: %v", name, e.Attempt, res, p.Outcome, p.Lost)
 	case !p.Lost && !res.Interrupted && (res.ExitCode != p.Outcome.ExitCode || res.Signal != p.Outcome.Signal || res.Stopped != p.Outcome.Stopped):
 		o.broken("%s: attempt %d is recorded as %+v; it ended with %+v", name, e.Attempt, res, p.Outcome)
+	}
+}
+
+// childEnded: the task that runs another workflow ends as that does, and leaves
+// nothing of it behind.
+func (o *observer) childEnded(r *seenRun, e machine.AttemptEnded) {
+	spec := r.plan.Tasks[e.Task].Spec
+	if spec.Workflow == nil || e.Result.Interrupted {
+		return
+	}
+	key := fmt.Sprintf("%s/%s/%d", r.rec.ID, e.Instance.Name(spec.ID.V), e.Attempt)
+	child := o.runs[o.keys[spec.Workflow.Name.V+"/"+key]]
+	succeeded := machine.Succeeds(spec, e.Result) && !e.Result.Stopped
+	switch {
+	case child == nil && succeeded:
+		o.broken("%s: attempt %d has succeeded, and never had a run", r.name(e.Task, e.Instance), e.Attempt)
+	case child == nil:
+	case !child.rec.State.Final():
+		o.broken("%s: attempt %d has ended, and its run %s is %s", r.name(e.Task, e.Instance), e.Attempt, child.rec.ID, child.rec.State)
+	case succeeded != (child.rec.State == machine.RunSucceeded):
+		o.broken("%s: attempt %d ended with %+v, and its run %s %s", r.name(e.Task, e.Instance), e.Attempt, e.Result, child.rec.ID, child.rec.State)
 	}
 }
 

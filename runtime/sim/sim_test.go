@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // seeds gives those to try: AX_SEEDS tells how many, AX_SEED the first of them.
@@ -72,18 +73,38 @@ func dataFolder(t *testing.T) string {
 	return dir
 }
 
-// try carries out a scenario, and gives the promises that were broken.
-func try(t *testing.T, sc *scenario, data string) (wrong []string) {
+// longestTry is how long a scenario may take: many times more than any does.
+const longestTry = 3 * time.Minute
+
+// try carries out a scenario, and gives the promises that were broken. One of
+// them is that it comes to its end: neither may all wait for one another, nor may
+// something keep time from passing.
+func try(t *testing.T, sc *scenario, data string) []string {
 	w, err := newWorld(sc, data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		w.carryOut()
-		wrong = newObserver(w).look()
-		if len(wrong) > 0 && testing.Verbose() {
-			t.Log(w.story())
-		}
-	})
-	return wrong
+	broken := make(chan []string, 1)
+	go func() {
+		wrong := []string{"the test was given up"}
+		defer func() {
+			if blocked := recover(); blocked != nil {
+				wrong = []string{fmt.Sprint("it does not come to its end: ", blocked)}
+			}
+			broken <- wrong
+		}()
+		synctest.Test(t, func(t *testing.T) {
+			w.carryOut()
+			wrong = newObserver(w).look()
+			if len(wrong) > 0 && testing.Verbose() {
+				t.Log(w.story())
+			}
+		})
+	}()
+	select {
+	case wrong := <-broken:
+		return wrong
+	case <-time.After(longestTry):
+		return []string{"it does not come to its end: something goes round and round"}
+	}
 }
