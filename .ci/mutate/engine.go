@@ -16,7 +16,7 @@ var engineBugs = []bug{
 	{"a live run takes the new version", "replay.go", "return e.planOf(ctx, run, version) }, before)", "return e.workflow(run.Workflow) }, before)"},
 	{"what a dead engine's processes did is thrown away", "resume.go", "	if x, ok := e.Executor.(adopter); ok && len(attempts) > 0 {", "	if x, ok := e.Executor.(adopter); ok && len(attempts) > 1 {"},
 	{"interruptions are not counted", "machine/attempts.go", "	s.cutOff++\n", ""},
-	{"max_active is exceeded after a restart", "resume.go", "		lp.adopt(l)\n		lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)\n	}\n	open :=", "		lp.adopt(l)\n	}\n	open :="},
+	{"max_active is exceeded after a restart", "resume.go", "	lp.flow(l.rec.Workflow).active = append(lp.flow(l.rec.Workflow).active, l)\n", ""},
 	{"a hole is left where a write of ticks fails", "commit.go", "lp.fail(err) }) }()", "_ = lp }) }()"},
 	{"queued runs are forgotten while the disk is full", "waiting.go", "e.patiently(ctx, func() error { return e.takeIn(ctx, runs) })", "e.takeIn(ctx, runs)"},
 	{"a timeout is not enforced after a restart", "resume.go", "if _, again := c.(machine.StartAttempt); !again {", "if w, timer := c.(machine.WakeAt); !timer || w.Timer != machine.TimerAttempt {\n			if _, again := c.(machine.StartAttempt); again {\n				continue\n			}"},
