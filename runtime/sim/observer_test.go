@@ -127,6 +127,8 @@ func (o *observer) look() []string {
 			}
 		case loaded:
 			o.loaded = &x
+		case stuck:
+			o.broken("%s goes on for ever", x.what)
 		case restless:
 			o.broken("engines end again and again, and nothing is wrong with the disk")
 		case calm:

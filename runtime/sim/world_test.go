@@ -32,8 +32,9 @@ type (
 	cancelled struct{ id string } // somebody was told that it is
 	loaded    struct{ catalog *reload.Catalog }
 	stepped   struct{ by time.Duration }
-	restless  struct{} // engines end for no reason
-	calm      struct{} // what is due by now is to be in the ledger
+	restless  struct{}              // engines end for no reason
+	stuck     struct{ what string } // it was to be over
+	calm      struct{}              // what is due by now is to be in the ledger
 )
 
 // world carries out one scenario.
@@ -45,7 +46,8 @@ type world struct {
 	procs   *sim.Processes
 	files   map[string][]*reload.File // by workflow, the versions
 
-	step atomic.Int64 // how far the clock on the wall was set, in nanoseconds
+	step    atomic.Int64 // how far the clock on the wall was set, in nanoseconds
+	givenUp atomic.Bool  // engines are to stand still
 
 	mu      sync.Mutex
 	catalog *reload.Catalog
@@ -66,6 +68,7 @@ type engine struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	ready bool // what others left is taken in, and the workflows are loaded
+	still atomic.Bool
 }
 
 func newWorld(sc *scenario, data string) (*world, error) {
@@ -186,8 +189,21 @@ func (w *world) carryOut() {
 	w.mu.Unlock()
 	w.becomeCalm()
 	close(over)
-	<-ended
-	w.acting.Wait()
+	w.await("the last engine", ended, 4*time.Hour)
+	acted := make(chan struct{})
+	go func() { w.acting.Wait(); close(acted) }()
+	w.await("a request", acted, 2*time.Hour)
+}
+
+// await waits for what is to be over soon, and tells whether it is.
+func (w *world) await(what string, over chan struct{}, soon time.Duration) bool {
+	select {
+	case <-over:
+		return true
+	case <-time.After(soon):
+		w.history.Add(stuck{what})
+		return false
+	}
 }
 
 // succession has one engine after another, until it is over.
@@ -195,8 +211,8 @@ func (w *world) succession(over chan struct{}) {
 	for i := 0; ; i++ {
 		w.loading <- struct{}{}
 		e := w.boot(i)
-		served := make(chan error, 1)
-		go func() { served <- e.Serve(e.ctx) }()
+		served := make(chan struct{})
+		go func() { _ = e.Serve(e.ctx); close(served) }() // the plug tells why
 		if err := e.Recover(e.ctx, runtime.StartupRecover); err == nil {
 			w.loadNow(e)
 			_ = e.LookAgain(e.ctx) // or it has ended
@@ -209,12 +225,11 @@ func (w *world) succession(over chan struct{}) {
 		select {
 		case <-e.plug.Off():
 		case <-e.ctx.Done():
-		case err := <-served:
-			served <- err
+		case <-served:
 		case <-over:
 		}
 		e.stop()
-		<-served
+		e.still.Store(!w.await(fmt.Sprint("engine ", i, ", which was told to end,"), served, 2*time.Hour))
 		e.plug.Unplug()
 		var outage time.Duration
 		w.set(func() { w.now, outage, w.outage = nil, w.outage, 0 })
@@ -239,7 +254,13 @@ func (w *world) boot(i int) *engine {
 	e.Engine = &runtime.Engine{
 		Store: e.plug, Executor: e.plug, Data: w.data, Zone: time.UTC, Owner: fmt.Sprint("e", i),
 		MaxParallel: w.sc.slots, Supervisor: []string{"sim"}, Workflows: w.workflow,
-		Clock: w.clock, Detach: w.chance("detach", i).IntN(3) > 0, Drain: 20 * time.Second,
+		Detach: w.chance("detach", i).IntN(3) > 0, Drain: 20 * time.Second,
+	}
+	e.Clock = func() time.Time {
+		if e.still.Load() || w.givenUp.Load() {
+			select {} // so that it does not keep the world from its end
+		}
+		return w.clock()
 	}
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	w.set(func() {
