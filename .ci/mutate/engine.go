@@ -9,7 +9,7 @@ var engineBugs = []bug{
 	{"the timer of a retry is forgotten over a restart", "resume.go", "if _, again := c.(machine.StartAttempt); !again {", "if w, timer := c.(machine.WakeAt); !timer || w.Timer != machine.TimerRetry {\n			if _, again := c.(machine.StartAttempt); again {\n				continue\n			}"},
 	{"the slot of the engine is not given back", "loop.go", "	lp.giveSlot(l.run.Plan().Tasks[c.Task].Spec)\n", "	if !o.Interrupted {\n		lp.giveSlot(l.run.Plan().Tasks[c.Task].Spec)\n	}\n"},
 	{"the number of an attempt is used again", "loop.go", "	number := l.run.View(u).Attempts + 1\n	at := lp.now()\n", "	number := max(1, l.run.View(u).Attempts)\n	at := lp.now()\n"},
-	{"a tick is fired again after a restart", "schedule.go", "			s.last = k.Last\n", "			s.last = k.First\n"},
+	{"a tick is fired again after a restart", "schedule.go", "			s.last = span.Last\n", "			s.last = span.First\n"},
 	{"ticks that are in the ledger lose their conflict", "schedule.go", "	if errors.Is(err, store.ErrConflict) {\n		return nil\n	}\n	if err != nil {\n		return err\n	}\n", "	if err != nil && !errors.Is(err, store.ErrConflict) {\n		return err\n	}\n"},
 	{"a slot is not taken for an adopted attempt", "resume.go", "		lp.takeSlot(l, c.Unit())\n", "		if r.adopted[i].Await == nil {\n			lp.takeSlot(l, c.Unit())\n		}\n"},
 	{"delayed runs are not looked for after a restart", "recover.go", "		lp.lookAt(lp.now())\n", ""},
