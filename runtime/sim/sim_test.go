@@ -94,6 +94,11 @@ func try(t *testing.T, sc *scenario, data string) []string {
 			broken <- wrong
 		}()
 		synctest.Test(t, func(t *testing.T) {
+			defer func() { // else it would end the tests of other seeds too
+				if p := recover(); p != nil {
+					wrong = append(wrong, fmt.Sprint("what has happened cannot be understood: ", p))
+				}
+			}()
 			w.carryOut()
 			wrong = newObserver(w).look()
 			if len(wrong) > 0 && testing.Verbose() {
