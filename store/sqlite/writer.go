@@ -29,10 +29,10 @@ type writer struct {
 	conn     conn
 	stmts    [statements]stmt
 	runs     map[string]int64 // numbers of runs by id, as this transaction sees them
-	maxLog   int64 // size to which the log may grow beyond what could not be emptied
-	log      int64 // size at which it is emptied next
-	size     int64 // of the log after the last transaction
-	room     int64 // size to which zeros were written
+	maxLog   int64            // size to which the log may grow beyond what could not be emptied
+	log      int64            // size at which it is emptied next
+	size     int64            // of the log after the last transaction
+	room     int64            // size to which zeros were written
 	requests chan *request
 	closing  chan struct{} // closed by stop
 	ended    chan struct{} // closed when the goroutine is gone
