@@ -88,23 +88,6 @@ func (m *Memory) Version(ctx context.Context, hash string) (Version, error) {
 	return copyVersion(v), nil
 }
 
-// Versions gives the versions of a workflow without their texts, the last first.
-func (m *Memory) Versions(ctx context.Context, workflow string, limit int) ([]Version, error) {
-	if err := m.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	var found []Version
-	for _, v := range m.versions {
-		if v.Workflow == workflow {
-			v.Text = nil
-			found = append(found, copyVersion(v))
-		}
-	}
-	slices.SortFunc(found, func(a, b Version) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.Hash, a.Hash)) })
-	return found[:min(len(found), bounded(limit))], nil
-}
-
 func bounded(limit int) int { return min(max(limit, 1), MaxLimit) }
 
 // Ticks gives a workflow's ticks with from <= At <= to, by time and schedule;

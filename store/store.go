@@ -258,9 +258,6 @@ type Store interface {
 	// LastTicks gives a workflow's ticks that come before one, by time and
 	// schedule, the last first, at most limit; before the zero Tick come all.
 	LastTicks(ctx context.Context, workflow string, before Tick, limit int) ([]Tick, error)
-	// Versions gives the versions of a workflow without their texts, by
-	// CreatedAt and Hash, the last first, at most limit.
-	Versions(ctx context.Context, workflow string, limit int) ([]Version, error)
 	// TasksIn gives those of a run's records of tasks that are in some states,
 	// in the order of Tasks, at most limit.
 	TasksIn(ctx context.Context, runID string, states []machine.TaskState, limit int) ([]Task, error)
@@ -269,6 +266,7 @@ type Store interface {
 	// by schedule.
 	Schedules(ctx context.Context, workflow string) ([]Span, error)
 
+	Lists
 	Outbox
 	Pausing
 	Audit

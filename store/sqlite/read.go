@@ -206,7 +206,7 @@ func bounded(limit int) int { return min(max(limit, 1), store.MaxLimit) }
 
 const ofRun = ` WHERE run = (SELECT n FROM runs WHERE id = ?) ORDER BY `
 
-const taskColumns = `SELECT idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs FROM tasks`
+const taskColumns = `idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs`
 
 func scanTask(runID string) func(*store.Task) []any {
 	return func(t *store.Task) []any {
@@ -220,7 +220,7 @@ func scanTask(runID string) func(*store.Task) []any {
 
 // Tasks gives the records of a run's tasks by index and instance.
 func (s *Store) Tasks(ctx context.Context, runID string) ([]store.Task, error) {
-	return read(ctx, s, taskColumns+ofRun+`idx, instance`, scanTask(runID), runID)
+	return read(ctx, s, `SELECT `+taskColumns+` FROM tasks`+ofRun+`idx, instance`, scanTask(runID), runID)
 }
 
 // TasksIn gives those of a run's records of tasks that are in some states.
@@ -233,20 +233,25 @@ func (s *Store) TasksIn(ctx context.Context, runID string, states []machine.Task
 		args = append(args, st.String())
 	}
 	in := strings.Repeat(", ?", len(states))[2:]
-	const query = taskColumns + ` WHERE run = (SELECT n FROM runs WHERE id = ?) AND state IN (`
+	const query = `SELECT ` + taskColumns + ` FROM tasks WHERE run = (SELECT n FROM runs WHERE id = ?) AND state IN (`
 	return read(ctx, s, query+in+`) ORDER BY idx, instance LIMIT ?`, scanTask(runID), append(args, bounded(limit))...)
 }
 
-// Attempts gives a run's attempts by index, instance and number.
-func (s *Store) Attempts(ctx context.Context, runID string) ([]store.Attempt, error) {
-	const query = `SELECT idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at FROM attempts`
-	return read(ctx, s, query+ofRun+`idx, instance, number`, func(a *store.Attempt) []any {
+const attemptColumns = `idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at`
+
+func scanAttempt(runID string) func(*store.Attempt) []any {
+	return func(a *store.Attempt) []any {
 		a.RunID = runID
 		return []any{
 			&a.Index, &a.Instance, &a.Number, state[machine.TaskState]{&a.State, machine.ParseTaskState}, &a.Reason,
 			&a.ExitCode, &a.Error, fromJSON{&a.Warnings}, &a.Log, at{&a.StartedAt}, at{&a.FinishedAt},
 		}
-	}, runID)
+	}
+}
+
+// Attempts gives a run's attempts by index, instance and number.
+func (s *Store) Attempts(ctx context.Context, runID string) ([]store.Attempt, error) {
+	return read(ctx, s, `SELECT `+attemptColumns+` FROM attempts`+ofRun+`idx, instance, number`, scanAttempt(runID), runID)
 }
 
 // Events gives all events of a run in order.
@@ -311,14 +316,6 @@ func (s *Store) LastTicks(ctx context.Context, workflow string, before store.Tic
 		end = before.At.UnixMicro()
 	}
 	return read(ctx, s, query, scanTick, workflow, end, before.Schedule, bounded(limit))
-}
-
-// Versions gives the versions of a workflow without their texts, the last first.
-func (s *Store) Versions(ctx context.Context, workflow string, limit int) ([]store.Version, error) {
-	const query = `SELECT hash, workflow, tasks, created_at FROM versions WHERE workflow = ? ORDER BY created_at DESC, hash DESC LIMIT ?`
-	return read(ctx, s, query, func(v *store.Version) []any {
-		return []any{&v.Hash, &v.Workflow, fromJSON{&v.Tasks}, at{&v.CreatedAt}}
-	}, workflow, bounded(limit))
 }
 
 // Schedules gives the span of each schedule that a workflow has ticks of, by

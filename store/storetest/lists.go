@@ -218,29 +218,6 @@ var lists = []check{
 			same(t, fmt.Sprintf("ticks by %d", limit), strings.Join(got, ""), "9876543210")
 		}
 	}},
-	{"the versions of a workflow are listed without their texts, the last first", func(t *testing.T, s store.Store) {
-		b := &store.Batch{}
-		for i, hash := range []string{"c", "a", "d", "b"} {
-			workflow := "w"
-			if hash == "d" {
-				workflow = "v"
-			}
-			b.Versions = append(b.Versions, store.Version{
-				Hash: hash, Workflow: workflow, Text: []byte("x"), Tasks: []string{"t"}, CreatedAt: day.Add(time.Duration(i/2) * time.Hour),
-			})
-		}
-		commit(t, s, b)
-		got := must(s.Versions(context.Background(), "w", 9))(t)
-		same(t, "versions", got, []store.Version{
-			{Hash: "b", Workflow: "w", Tasks: []string{"t"}, CreatedAt: day.Add(time.Hour)},
-			{Hash: "c", Workflow: "w", Tasks: []string{"t"}, CreatedAt: day},
-			{Hash: "a", Workflow: "w", Tasks: []string{"t"}, CreatedAt: day},
-		})
-		if n := len(must(s.Versions(context.Background(), "w", 2))(t)); n != 2 {
-			t.Fatalf("at most two versions are %d", n)
-		}
-		same(t, "the text", must(s.Version(context.Background(), "a"))(t).Text, []byte("x"))
-	}},
 	{"tasks are found by their states", func(t *testing.T, s store.Store) {
 		b := &store.Batch{Create: []store.Run{run("r1", "w", machine.RunRunning), run("r2", "w", machine.RunRunning)}}
 		for i := range 16 {

@@ -17,7 +17,7 @@ import (
 // Run holds a store to the contract. open gives a new, empty store for each
 // test and closes it at the test's end.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, group := range [][]check{records, writes, lists, messages, pauses, audit, together} {
+	for _, group := range [][]check{records, writes, lists, parts, messages, pauses, audit, together} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 		}
