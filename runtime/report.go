@@ -79,7 +79,7 @@ func ReadReport(ctx context.Context, s store.Store, id string) (Report, error) {
 			continue
 		}
 		if len(of) == 0 {
-			of = []store.Task{untouched(id, run)}
+			of = []store.Task{Untouched(id, run)}
 		}
 		rep.add(of)
 	}
@@ -122,9 +122,9 @@ func listed(instances []store.Task) map[string]string {
 	return texts
 }
 
-// untouched gives a task that nothing has happened to: it is pending, or went
-// with its run before that started.
-func untouched(id string, run store.Run) store.Task {
+// Untouched gives a task without a record, to which nothing has happened: it is
+// pending, or went with its run before that started.
+func Untouched(id string, run store.Run) store.Task {
 	t := store.Task{ID: id, State: machine.Pending}
 	switch run.State {
 	case machine.RunCancelled:

@@ -32,9 +32,9 @@ type MarkFilter struct {
 
 // Lists is what lists and pages ask for, which show a part of what there is.
 type Lists interface {
-	// LastRuns gives the newest runs of each of some workflows, at most limit of
-	// each, by workflow and newest first.
-	LastRuns(ctx context.Context, workflows []string, limit int) ([]Run, error)
+	// LastRuns gives the newest runs of each of some workflows that are in some
+	// states, nil for all, at most limit of each, by workflow and newest first.
+	LastRuns(ctx context.Context, workflows []string, states []machine.RunState, limit int) ([]Run, error)
 	// Marks gives the marks of runs, by the ids of those that have any, in the
 	// order of Tasks.
 	Marks(ctx context.Context, f MarkFilter) (map[string][]Mark, error)

@@ -5,13 +5,15 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/ax-scheduler/ax/runtime/machine"
 )
 
 // LastRuns gives the newest runs of each of some workflows.
-func (m *Memory) LastRuns(ctx context.Context, workflows []string, limit int) ([]Run, error) {
+func (m *Memory) LastRuns(ctx context.Context, workflows []string, states []machine.RunState, limit int) ([]Run, error) {
 	var all []Run
 	for _, w := range slices.Compact(slices.Sorted(slices.Values(workflows))) {
-		runs, err := m.Runs(ctx, RunFilter{Workflow: w, Limit: limit})
+		runs, err := m.Runs(ctx, RunFilter{Workflow: w, States: states, Limit: limit})
 		if err != nil {
 			return nil, err
 		}

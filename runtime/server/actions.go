@@ -157,6 +157,19 @@ func (s *Server) backfillForm(w http.ResponseWriter, r *http.Request) error {
 	return s.showWorkflow(w, r, http.StatusOK, startFormView{}, f)
 }
 
+// cancelPage asks whether a run is to be cancelled, where no script asks.
+func (s *Server) cancelPage(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.Store.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return missing("there is no run %q", r.PathValue("id"))
+	}
+	if run.State.Final() {
+		return backToRun(w, r)
+	}
+	s.render(w, r, http.StatusOK, "cancel", page{Title: "Cancel " + run.Workflow, Nav: "runs"}, runView{Run: s.localRun(run)})
+	return nil
+}
+
 func (s *Server) cancelForm(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.cancel(r.Context(), &idInput{ID: r.PathValue("id")}); err != nil {
 		return err

@@ -74,22 +74,18 @@ type auditItem struct {
 type auditInput struct {
 	Workflow string `query:"workflow"`
 	Run      string `query:"run"`
-	Limit    int    `query:"limit" default:"100"`
-	Cursor   string `query:"cursor" maxLength:"20"`
+	Part
 }
 
 func (s *Server) audits(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "audit", Method: http.MethodGet, Path: "/api/v1/audit", Summary: "Who changed what, the last first",
 	}, func(ctx context.Context, in *auditInput) (*list[auditItem], error) {
-		f := store.ChangeFilter{Workflow: in.Workflow, RunID: in.Run, Limit: min(max(in.Limit, 1), store.MaxLimit)}
-		if in.Cursor != "" {
-			n, err := strconv.ParseInt(in.Cursor, 10, 64)
-			if err != nil || n < 1 {
-				return nil, huma.Error400BadRequest("the cursor is none that this server gave")
-			}
-			f.Before = n
+		before, err := number(in.Cursor)
+		if err != nil {
+			return nil, err
 		}
+		f := store.ChangeFilter{Workflow: in.Workflow, RunID: in.Run, Limit: in.most(), Before: before}
 		changes, err := s.Store.Changes(ctx, f)
 		if err != nil {
 			return nil, s.problem(err)

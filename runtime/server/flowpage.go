@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,7 +20,8 @@ import (
 const (
 	gridCells   = 2400 // of the grid of runs by task
 	gridRuns    = 30
-	gridTasks   = 120 // rows; of more tasks only those that were in trouble
+	gridTasks   = 120    // rows; of more tasks only those that were in trouble
+	gridLooks   = 20_000 // tasks among which those are looked for
 	ledgerRows  = 20
 	sourceMost  = 400 // lines of the source that are shown
 	comingTicks = 5
@@ -126,10 +128,14 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 	} else {
 		version = runs[len(runs)-1].Version
 	}
-	plan := s.planOf(ctx, name, version)
-	v.Graph = s.workflowGraph(ctx, plan, runs)
-	if v.Grid, err = s.gridOf(ctx, runs, plan); err != nil {
+	plan, err := s.planOf(ctx, name, version)
+	if err != nil {
 		return err
+	}
+	if plan.plan() != nil {
+		if err := s.past(ctx, &v, runs, plan); err != nil {
+			return err
+		}
 	}
 	if err := s.versionsOf(ctx, &v, version, r.FormValue("version"), r.FormValue("against")); err != nil {
 		return err
@@ -190,36 +196,39 @@ func (s *Server) comingOf(ctx context.Context, v *workflowView) error {
 }
 
 // workflowGraph draws a workflow by how its tasks ended the last time.
-func (s *Server) workflowGraph(ctx context.Context, p *planned, runs []store.Run) graphView {
-	if p.plan == nil {
-		return graphView{}
-	}
-	states := map[string]store.Task{}
-	link := func(string) string { return "" }
+func workflowGraph(p *planned, runs []store.Run, marks map[string][]store.Mark) graphView {
+	states := map[dag.Task]store.Mark{}
+	var last store.Run
 	if len(runs) > 0 {
-		last := runs[len(runs)-1]
-		link = func(task string) string { return taskLink(last, task) }
-		if len(p.plan.Tasks) <= graphWhole {
-			tasks, err := s.Store.Tasks(ctx, last.ID)
-			if err != nil {
-				return graphView{}
-			}
-			for _, t := range tasks {
-				states[t.ID] = t
-			}
+		last = runs[len(runs)-1]
+	}
+	drawn := allTasks(p.plan())
+	if len(drawn) > graphWhole {
+		drawn = around(p.plan(), nil)
+	} else {
+		for _, m := range marks[last.ID] {
+			states[dag.Task(m.Index)] = m
 		}
 	}
-	return p.graphOf(nil, func(t dag.Task) (class, note, to string) {
-		id := p.plan.Tasks[t].ID
-		st, ok := states[id]
+	return p.graphOf(drawn, func(t dag.Task) (class, note, to string) {
+		m, ok := states[t]
 		if !ok {
-			return "", noteOf(&p.plan.Tasks[t]), ""
+			return "", noteOf(&p.plan().Tasks[t]), ""
 		}
-		if st.Attempts > 0 {
-			to = link(id)
-		}
-		return st.State.String(), noteOf(&p.plan.Tasks[t]), to
+		return m.State.String(), noteOf(&p.plan().Tasks[t]), markLink(last, p.plan(), m)
 	})
+}
+
+// markLink gives the address of what a task has done in a run; empty for nothing.
+func markLink(run store.Run, p *dag.Plan, m store.Mark) string {
+	n := &p.Tasks[m.Index]
+	switch {
+	case n.Spec.Foreach != nil:
+		return instancesLink(run, n.ID)
+	case m.Tried:
+		return taskLink(run, n.ID)
+	}
+	return ""
 }
 
 // noteOf tells how a task is carried out.
@@ -252,52 +261,74 @@ func durations(runs []store.Run) (bars []durationBar, longest string) {
 	return bars, durationText(most)
 }
 
-// gridOf gives the states of the tasks of the last runs. Of a workflow of many
-// tasks it reads only those that were in trouble.
-func (s *Server) gridOf(ctx context.Context, runs []store.Run, p *planned) (gridView, error) {
-	if p.plan == nil || len(runs) == 0 {
-		return gridView{}, nil
+// past draws the last runs of a workflow: the last one as a graph, all of
+// them as a grid. Of a workflow of many tasks it reads only those that were in
+// trouble, and of fewer runs.
+func (s *Server) past(ctx context.Context, v *workflowView, runs []store.Run, p *planned) error {
+	n := len(p.plan().Tasks)
+	g := gridView{Partial: n > gridTasks}
+	f := store.MarkFilter{Whole: true}
+	most := gridCells / n
+	if g.Partial {
+		most = max(1, gridLooks/n)
+		f.States = []machine.TaskState{machine.Failed, machine.Retrying, machine.Running}
 	}
-	g := gridView{Runs: runs, Partial: len(p.plan.Tasks) > gridTasks}
-	if most := gridCells / len(p.plan.Tasks); !g.Partial && len(runs) > most {
-		g.Runs = runs[len(runs)-most:]
+	g.Runs = runs[max(0, len(runs)-most):]
+	for _, run := range g.Runs {
+		f.Runs = append(f.Runs, run.ID)
 	}
-	states := make([]map[string]store.Task, len(g.Runs))
-	trouble := map[string]bool{}
-	for i, run := range g.Runs {
-		var tasks []store.Task
-		var err error
-		if g.Partial {
-			tasks, err = s.Store.TasksIn(ctx, run.ID, []machine.TaskState{machine.Failed, machine.Retrying, machine.Running}, gridTasks/4)
-		} else {
-			tasks, err = s.Store.Tasks(ctx, run.ID)
-		}
+	marks, err := s.Store.Marks(ctx, f)
+	if err != nil {
+		return err
+	}
+	if err := s.byTask(ctx, g.Runs, p.plan(), marks); err != nil {
+		return err
+	}
+	v.Graph = workflowGraph(p, runs, marks)
+	g.fill(p.plan(), marks)
+	v.Grid = g
+	return nil
+}
+
+// byTask puts the marks of runs of other versions under the tasks of a plan, by
+// their names. Those of tasks that it has no more are left out.
+func (s *Server) byTask(ctx context.Context, runs []store.Run, p *dag.Plan, marks map[string][]store.Mark) error {
+	for _, run := range runs {
+		of, err := s.planOf(ctx, run.Workflow, run.Version)
 		if err != nil {
-			return g, err
+			return err
 		}
-		states[i] = make(map[string]store.Task, len(tasks))
-		for _, t := range tasks {
-			if old, ok := states[i][t.ID]; !ok || urgency[t.State.String()] < urgency[old.State.String()] {
-				states[i][t.ID] = t
+		var mine []store.Mark
+		for _, m := range marks[run.ID] {
+			if m.Index >= len(of.names) {
+				continue
 			}
-			trouble[t.ID] = true
-		}
-	}
-	for i := range p.plan.Tasks {
-		id := p.plan.Tasks[i].ID
-		if g.Partial && !trouble[id] || len(g.Rows) == gridTasks {
-			continue
-		}
-		row := gridRow{Task: id, Cells: make([]gridCell, len(g.Runs))}
-		for j, run := range g.Runs {
-			if t, ok := states[j][id]; ok {
-				row.Cells[j].State = t.State.String()
-				if t.Attempts > 0 && (t.State == machine.Failed || !g.Partial) {
-					row.Cells[j].Link = taskLink(run, id)
-				}
+			if t, ok := p.Task(of.names[m.Index]); ok {
+				m.Index = int(t)
+				mine = append(mine, m)
 			}
 		}
-		g.Rows = append(g.Rows, row)
+		marks[run.ID] = mine
 	}
-	return g, nil
+	return nil
+}
+
+// fill gives the grid a row for each task that there is something to tell of.
+func (g *gridView) fill(p *dag.Plan, marks map[string][]store.Mark) {
+	rows := map[int]*gridRow{}
+	for i, run := range g.Runs {
+		for _, m := range marks[run.ID] {
+			row := rows[m.Index]
+			if row == nil {
+				row = &gridRow{Task: p.Tasks[m.Index].ID, Cells: make([]gridCell, len(g.Runs))}
+				rows[m.Index] = row
+			}
+			row.Cells[i] = gridCell{m.State.String(), markLink(run, p, m)}
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(rows)) {
+		if len(g.Rows) < gridTasks {
+			g.Rows = append(g.Rows, *rows[i])
+		}
+	}
 }

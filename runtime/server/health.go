@@ -50,15 +50,34 @@ func (s *Server) health(api huma.API) {
 	huma.Get(api, "/jobs/failed", s.inState(machine.RunFailed))
 }
 
-// inState lists the newest runs in some states.
-func (s *Server) inState(states ...machine.RunState) func(context.Context, *struct{}) (*list[runtime.Report], error) {
-	return func(ctx context.Context, _ *struct{}) (*list[runtime.Report], error) {
-		runs, err := s.Store.Runs(ctx, store.RunFilter{States: states, Limit: 100})
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		return listOf(reports(runs), ""), nil
+// inState lists the newest runs in some states. The cursor is the id of the last
+// run of the page before.
+func (s *Server) inState(states ...machine.RunState) func(context.Context, *Part) (*list[runtime.Report], error) {
+	return func(ctx context.Context, in *Part) (*list[runtime.Report], error) {
+		return s.partOfRuns(ctx, store.RunFilter{States: states, Limit: in.most()}, in.Cursor)
 	}
+}
+
+// partOfRuns lists runs that come after a cursor.
+func (s *Server) partOfRuns(ctx context.Context, f store.RunFilter, after string) (*list[runtime.Report], error) {
+	if after != "" {
+		if !cursor.MatchString(after) {
+			return nil, badCursor()
+		}
+		if _, err := s.Store.Run(ctx, after); err != nil {
+			return nil, badCursor()
+		}
+		f.Before = after
+	}
+	runs, err := s.Store.Runs(ctx, f)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	next := ""
+	if len(runs) == f.Limit {
+		next = runs[len(runs)-1].ID
+	}
+	return listOf(reports(runs), next), nil
 }
 
 func reports(runs []store.Run) []runtime.Report {

@@ -3,8 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -28,9 +26,13 @@ type tickItem struct {
 }
 
 type ticksInput struct {
-	Name   string `path:"name" maxLength:"64"`
-	Limit  int    `query:"limit" default:"100"`
-	Cursor string `query:"cursor" maxLength:"512"`
+	Name string `path:"name" maxLength:"64"`
+	Part
+}
+
+type versionsInput struct {
+	Name string `path:"name" maxLength:"64"`
+	LongPart
 }
 
 type sourceInput struct {
@@ -40,17 +42,7 @@ type sourceInput struct {
 
 // history registers what is told of a workflow's past.
 func (s *Server) history(api huma.API) {
-	huma.Get(api, "/api/v1/workflows/{name}/versions", func(ctx context.Context, in *nameInput) (*list[versionItem], error) {
-		found, err := s.Store.Versions(ctx, in.Name, store.MaxLimit)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		items := make([]versionItem, 0, len(found))
-		for _, v := range found {
-			items = append(items, versionItem{v.Hash, len(v.Tasks), optionalTime(v.CreatedAt)})
-		}
-		return listOf(items, ""), nil
-	})
+	huma.Get(api, "/api/v1/workflows/{name}/versions", s.listVersions)
 	huma.Get(api, "/api/v1/workflows/{name}/ticks", s.listTicks)
 	huma.Register(api, huma.Operation{
 		OperationID: "workflow-source", Method: http.MethodGet, Path: "/api/v1/workflows/{name}/source",
@@ -88,15 +80,13 @@ func (s *Server) sourceOf(ctx context.Context, name, version string) ([]byte, er
 func (s *Server) listTicks(ctx context.Context, in *ticksInput) (*list[tickItem], error) {
 	var before store.Tick
 	if in.Cursor != "" {
-		text, schedule, ok := strings.Cut(in.Cursor, " ")
-		micros, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || !ok {
-			return nil, huma.Error400BadRequest("the cursor is none that this server gave")
+		at, schedule, err := moment(in.Cursor)
+		if err != nil {
+			return nil, err
 		}
-		before = store.Tick{At: time.UnixMicro(micros), Schedule: schedule}
+		before = store.Tick{At: at, Schedule: schedule}
 	}
-	limit := min(max(in.Limit, 1), store.MaxLimit)
-	ticks, err := s.Store.LastTicks(ctx, in.Name, before, limit)
+	ticks, err := s.Store.LastTicks(ctx, in.Name, before, in.most())
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -104,9 +94,33 @@ func (s *Server) listTicks(ctx context.Context, in *ticksInput) (*list[tickItem]
 	for _, t := range ticks {
 		items = append(items, tickItem{t.At.UTC(), t.Schedule, string(t.Outcome), t.Reason, t.RunID})
 	}
-	if len(ticks) == limit {
-		last := ticks[limit-1]
-		next = strconv.FormatInt(last.At.UnixMicro(), 10) + " " + last.Schedule
+	if n := len(ticks); n == in.most() {
+		next = momentCursor(ticks[n-1].At, ticks[n-1].Schedule)
+	}
+	return listOf(items, next), nil
+}
+
+// listVersions lists the versions of a workflow that have run, the last first.
+// The cursor is the time and the hash of the last one of the page before.
+func (s *Server) listVersions(ctx context.Context, in *versionsInput) (*list[versionItem], error) {
+	var before store.Version
+	if in.Cursor != "" {
+		at, hash, err := moment(in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		before = store.Version{CreatedAt: at, Hash: hash}
+	}
+	found, err := s.Store.Versions(ctx, in.Name, before, in.most())
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	items, next := make([]versionItem, 0, len(found)), ""
+	for _, v := range found {
+		items = append(items, versionItem{v.Hash, len(v.Tasks), optionalTime(v.CreatedAt)})
+	}
+	if n := len(found); n == in.most() {
+		next = momentCursor(found[n-1].CreatedAt, found[n-1].Hash)
 	}
 	return listOf(items, next), nil
 }

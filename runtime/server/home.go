@@ -115,6 +115,10 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 		names = names[:homeRows]
 		v.Next = names[homeRows-1]
 	}
+	strips, err := s.stripsOf(ctx, names)
+	if err != nil {
+		return err
+	}
 	for _, name := range names {
 		wf := c.Workflows[name].Workflow
 		row := flowRow{
@@ -124,11 +128,7 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 		if p, paused := sch.paused[name]; paused {
 			row.Paused = &p
 		}
-		runs, err := s.stripOf(ctx, name)
-		if err != nil {
-			return err
-		}
-		for _, run := range slices.Backward(runs) {
+		for _, run := range slices.Backward(strips[name]) {
 			row.Strip = append(row.Strip, s.localRun(run))
 		}
 		if n := len(row.Strip); n > 0 {
@@ -177,19 +177,16 @@ func (s *Server) homeRuns(ctx context.Context, v *homeView) error {
 	if err != nil {
 		return err
 	}
-	seen := map[string]bool{}
+	var names []string
 	for _, run := range failed {
-		if seen[run.Workflow] || len(v.Failed) == 5 {
-			continue
-		}
-		seen[run.Workflow] = true
-		last, err := s.Store.Runs(ctx, store.RunFilter{
-			Workflow: run.Workflow, States: []machine.RunState{machine.RunSucceeded, machine.RunFailed, machine.RunRunning}, Limit: 1,
-		})
-		if err != nil {
-			return err
-		}
-		if len(last) > 0 && last[0].ID == run.ID {
+		names = append(names, run.Workflow)
+	}
+	last, err := s.Store.LastRuns(ctx, names, []machine.RunState{machine.RunSucceeded, machine.RunFailed, machine.RunRunning}, 1)
+	if err != nil {
+		return err
+	}
+	for _, run := range failed {
+		if len(v.Failed) < 5 && slices.ContainsFunc(last, func(r store.Run) bool { return r.ID == run.ID }) {
 			v.Failed = append(v.Failed, s.localRun(run))
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // counted counts what is asked of a store.
 type counted struct {
 	store.Store
-	queries, rows atomic.Int64
+	queries, rows, marks atomic.Int64
 }
 
 func counting[T any](c *counted, all []T, err error) ([]T, error) {
@@ -66,20 +66,51 @@ func (c *counted) LastTicks(ctx context.Context, workflow string, before store.T
 	return counting(c, all, err)
 }
 
-func (c *counted) Versions(ctx context.Context, workflow string, limit int) ([]store.Version, error) {
-	all, err := c.Store.Versions(ctx, workflow, limit)
+func (c *counted) Versions(ctx context.Context, workflow string, before store.Version, limit int) ([]store.Version, error) {
+	all, err := c.Store.Versions(ctx, workflow, before, limit)
 	return counting(c, all, err)
 }
 
+func (c *counted) LastRuns(ctx context.Context, workflows []string, states []machine.RunState, limit int) ([]store.Run, error) {
+	all, err := c.Store.LastRuns(ctx, workflows, states, limit)
+	return counting(c, all, err)
+}
+
+func (c *counted) TasksAt(ctx context.Context, id string, places []store.Place) ([]store.Task, error) {
+	all, err := c.Store.TasksAt(ctx, id, places)
+	return counting(c, all, err)
+}
+
+func (c *counted) AttemptsAt(ctx context.Context, id string, places []store.Place) ([]store.Attempt, error) {
+	all, err := c.Store.AttemptsAt(ctx, id, places)
+	return counting(c, all, err)
+}
+
+func (c *counted) Changes(ctx context.Context, f store.ChangeFilter) ([]store.Change, error) {
+	all, err := c.Store.Changes(ctx, f)
+	return counting(c, all, err)
+}
+
+func (c *counted) Marks(ctx context.Context, f store.MarkFilter) (map[string][]store.Mark, error) {
+	c.queries.Add(1)
+	all, err := c.Store.Marks(ctx, f)
+	for _, marks := range all {
+		c.marks.Add(int64(len(marks)))
+	}
+	return all, err
+}
+
 // The history that pages are made from: many workflows of ten tasks with many
-// runs, and one of very many tasks.
+// runs, one of very many tasks, and one of very many instances.
 const (
 	largeFlows = 120
 	largeTasks = 5000
+	largeItems = 10_000 // of a foreach
 )
 
-// large serves a history of so many runs.
-func large(t testing.TB, st store.Store, runs int) (*counted, http.Handler) {
+// large serves a history of so many runs, of the last of which the tasks are
+// stored too.
+func large(t testing.TB, st store.Store, runs, told int) (*counted, http.Handler) {
 	t.Helper()
 	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
 	add := func(name string, tasks int) *reload.File {
@@ -99,8 +130,14 @@ func large(t testing.TB, st store.Store, runs int) (*counted, http.Handler) {
 	for i := range largeFlows {
 		files = append(files, add(fmt.Sprintf("flow-%03d", i), 10))
 	}
-	fill(t, st, files, runs)
-	fill(t, st, []*reload.File{add("wide", largeTasks)}, 3)
+	fill(t, st, files, runs, told)
+	fill(t, st, []*reload.File{add("wide", largeTasks)}, 3, 3)
+	each := reload.Compile("each.yaml", []byte("name: each\ntasks:\n  list: {run: x}\n  each: {run: x, depends_on: list, foreach: '${{ tasks.list.outputs.items }}'}\n  done: {run: x, depends_on: each}\n"))
+	if each.Plan == nil {
+		t.Fatal(each.Diagnostics)
+	}
+	c.Workflows["each"] = each
+	fill(t, st, []*reload.File{each}, 3, 3)
 	counter := &counted{Store: st}
 	e := &runtime.Engine{Store: counter, Data: t.TempDir(), Zone: time.UTC}
 	ctx, stop := context.WithCancel(context.Background())
@@ -123,7 +160,7 @@ func large(t testing.TB, st store.Store, runs int) (*counted, http.Handler) {
 }
 
 // fill writes ended runs of some workflows in turn, every tenth a failure.
-func fill(t testing.TB, st store.Store, files []*reload.File, runs int) {
+func fill(t testing.TB, st store.Store, files []*reload.File, runs, told int) {
 	t.Helper()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	b := &store.Batch{}
@@ -153,7 +190,7 @@ func fill(t testing.TB, st store.Store, files []*reload.File, runs int) {
 		}
 		b.Create = append(b.Create, run)
 		b.Ticks = append(b.Ticks, store.Tick{Workflow: run.Workflow, Schedule: "every 5m", At: at, Outcome: store.TickFired, RunID: run.ID})
-		if i >= runs-5*len(files) || len(f.Plan.Tasks) > 10 {
+		if i >= runs-told {
 			fillTasks(b, f, run)
 		}
 		if len(b.Create) == 1000 {
@@ -172,39 +209,72 @@ func fillTasks(b *store.Batch, f *reload.File, run store.Run) {
 		b.Tasks = append(b.Tasks, store.Task{
 			RunID: run.ID, Index: i, Instance: -1, ID: f.Plan.Tasks[i].ID, State: state, Attempts: 1, StartedAt: run.StartedAt, FinishedAt: run.FinishedAt,
 		})
+		if f.Plan.Tasks[i].Spec.Foreach != nil {
+			b.Tasks[len(b.Tasks)-1].Attempts = 0
+			fillInstances(b, f.Plan.Tasks[i].ID, run, i)
+			continue
+		}
 		b.Attempts = append(b.Attempts, store.Attempt{
 			RunID: run.ID, Index: i, Instance: -1, Number: 1, State: state, Log: "logs/none", StartedAt: run.StartedAt, FinishedAt: run.FinishedAt,
 		})
 	}
 }
 
-// largePages are the pages and lists, with how often each may ask the store.
-// What a page asks for does not grow with the history.
+// largePages are the pages and lists, with how often each may ask the store, for
+// how many records, and for how many marks of tasks. What a page asks for does not
+// grow with the history, and of the tasks of a run it reads those that it shows.
 var largePages = []struct {
-	path          string
-	queries, rows int64
+	path                 string
+	queries, rows, marks int64
 }{
-	{"/", homeRows + 35, homeRows*stripRuns + 100},
-	{"/?q=flow-1", homeRows + 35, homeRows*stripRuns + 100},
-	{"/runs", 1, 100},
-	{"/runs?state=failed&workflow=flow-007", 1, 100},
-	{"/workflows/flow-007", gridRuns + 10, 1000},
-	{"/workflows/wide", gridRuns + 10, 1000},
-	{"/runs/f009999", 10, 100},
-	{"/runs/w000002", 10, 2*largeTasks + 100},
-	{"/runs/w000002?state=failed", 10, 2*largeTasks + 100},
-	{"/diagnostics", 0, 0},
-	{"/api/v1/runs", 1, 100},
-	{"/api/v1/workflows/flow-007/ticks", 1, 100},
-	{"/api/v1/workflows/flow-007/versions", 1, 10},
-	{"/status", largeFlows + 1, largeFlows + 1},
+	{"/", 4, homeRows*stripRuns + 72, 0},
+	{"/?q=flow-1", 4, homeRows*stripRuns + 72, 0},
+	{"/runs", 1, 100, 0},
+	{"/runs?state=failed&workflow=flow-007", 1, 100, 0},
+	{"/workflows/flow-007", 5, gridRuns + ledgerRows + versionsShown + changesMost, gridCells},
+	{"/workflows/wide", 5, gridRuns + ledgerRows + versionsShown + changesMost, gridLooks / 10},
+	{"/runs/f009999", 7, 60, 10},
+	{"/runs/w000002", 7, failedMost + 2*rowsMost + graphPart + 40, largeTasks},
+	{"/runs/w000002?from=4800", 6, failedMost + 2*rowsMost + graphPart + 40, 0},
+	{"/runs/w000002?state=failed", 6, failedMost + 2*rowsMost + graphPart + 40, 0},
+	{"/runs/e000002", 7, 2 * (2*innerMost + 40), largeItems + 3},
+	{"/runs/e000002?of=each", 6, 2*rowsMost + 60, 0},
+	{"/runs/e000002?of=each&state=failed", 6, 2*rowsMost + 60, 0},
+	{"/workflows/each", 5, 60, 9},
+	{"/runs/e000002/tasks/each[7]", 2, 1, 0},
+	{"/diagnostics", 0, 0, 0},
+	{"/api/v1/runs", 1, 100, 0},
+	{"/api/v1/audit", 1, 100, 0},
+	{"/api/v1/workflows", 1, largeFlows + 2, 0},
+	{"/api/v1/workflows/flow-007/ticks", 1, 100, 0},
+	{"/api/v1/workflows/flow-007/versions", 1, 10, 0},
+	{"/jobs/failed", 1, 100, 0},
+	{"/status", 1, largeFlows + 2, 0},
+}
+
+// fillInstances writes the instances of a task, each tenth of which failed.
+func fillInstances(b *store.Batch, task string, run store.Run, index int) {
+	for k := range largeItems {
+		state := machine.Succeeded
+		if k%10 == 9 {
+			state = machine.Failed
+		}
+		b.Tasks = append(b.Tasks, store.Task{
+			RunID: run.ID, Index: index, Instance: k, ID: machine.InstanceOf(k).Name(task), State: state, Attempts: 1,
+			StartedAt: run.StartedAt, FinishedAt: run.FinishedAt, Outputs: map[string]string{"rows": "12"},
+		})
+		b.Attempts = append(b.Attempts, store.Attempt{
+			RunID: run.ID, Index: index, Instance: k, Number: 1, State: state, Log: "logs/none", StartedAt: run.StartedAt, FinishedAt: run.FinishedAt,
+		})
+	}
 }
 
 func TestNoPageGrowsWithTheHistory(t *testing.T) {
-	counter, handler := large(t, &store.Memory{}, 10_000)
+	counter, handler := large(t, &store.Memory{}, 10_000, 600)
 	for _, p := range largePages {
 		counter.queries.Store(0)
 		counter.rows.Store(0)
+		counter.marks.Store(0)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest("GET", p.path, nil))
 		if w.Code != http.StatusOK {
@@ -213,8 +283,8 @@ func TestNoPageGrowsWithTheHistory(t *testing.T) {
 		if n := w.Body.Len(); n > 300_000 {
 			t.Errorf("%s has %d bytes, at most 300,000 are wanted", p.path, n)
 		}
-		if q, rows := counter.queries.Load(), counter.rows.Load(); q > p.queries || rows > p.rows {
-			t.Errorf("%s asked the store %d times for %d records, at most %d for %d are wanted", p.path, q, rows, p.queries, p.rows)
+		if q, rows, marks := counter.queries.Load(), counter.rows.Load(), counter.marks.Load(); q > p.queries || rows > p.rows || marks > p.marks {
+			t.Errorf("%s asked the store %d times for %d records and %d marks, at most %d for %d and %d are wanted", p.path, q, rows, marks, p.queries, p.rows, p.marks)
 		}
 	}
 }
@@ -226,7 +296,7 @@ func BenchmarkPagesOverALongHistory(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { _ = st.Close() })
-		_, handler := large(b, st, n)
+		_, handler := large(b, st, n, n)
 		for _, p := range largePages {
 			b.Run(fmt.Sprintf("%s/%d", strings.NewReplacer("/", "_", "?", "_", "=", "_").Replace(p.path), n), func(b *testing.B) {
 				for b.Loop() {

@@ -69,8 +69,12 @@ func (s *Server) logs(api huma.API) {
 type foundLog struct {
 	run     store.Run
 	attempt store.Attempt
+	all     []store.Attempt // of the task or instance
 	path    string
 }
+
+// errInstances says that a task has no log of its own.
+var errInstances = fmt.Errorf("%w", store.ErrNotFound)
 
 // findLog finds a log by the record of its attempt: no part of its path comes
 // from the request. Attempt 0 is the last one.
@@ -80,22 +84,24 @@ func (s *Server) findLog(ctx context.Context, id, task string, number int) (foun
 	if l.run, err = s.Store.Run(ctx, id); err != nil {
 		return l, fmt.Errorf("there is no run %q: %w", id, store.ErrNotFound)
 	}
-	version, err := s.Store.Version(ctx, l.run.Version)
+	plan, err := s.planOf(ctx, l.run.Workflow, l.run.Version)
 	if err != nil {
 		return l, err
 	}
-	index, instance := place(version.Tasks, task)
-	if index < 0 {
+	at := place(plan.names, task)
+	if at.Index < 0 {
 		return l, fmt.Errorf("run %s has no task %q: %w", id, task, store.ErrNotFound)
 	}
-	attempts, err := s.Store.Attempts(ctx, id)
-	if err != nil {
+	if l.all, err = s.Store.AttemptsAt(ctx, id, []store.Place{at}); err != nil {
 		return l, err
 	}
-	for _, a := range attempts {
-		if a.Index == index && a.Instance == instance && (number == 0 || a.Number == number) {
+	for _, a := range l.all {
+		if number == 0 || a.Number == number {
 			l.attempt, l.path = a, filepath.Join(s.Data, filepath.FromSlash(a.Log))
 		}
+	}
+	if l.path == "" && at.Instance < 0 && plan.plan() != nil && plan.plan().Tasks[at.Index].Spec.Foreach != nil {
+		return l, fmt.Errorf("task %q of run %s has a log for each of its instances, as %q: %w", task, id, task+"[0]", errInstances)
 	}
 	if l.path == "" {
 		return l, fmt.Errorf("task %q of run %s has no such attempt: %w", task, id, store.ErrNotFound)
@@ -106,12 +112,12 @@ func (s *Server) findLog(ctx context.Context, id, task string, number int) (foun
 // place finds a task of a version by its id, which for one of the instances of a
 // foreach ends in its number, as in "load[3]". The index is below 0 where there
 // is none.
-func place(tasks []string, id string) (index, instance int) {
+func place(tasks []string, id string) store.Place {
 	name, i, ok := machine.ParseName(id)
 	if !ok {
-		return -1, -1
+		return store.Place{Index: -1, Instance: -1}
 	}
-	return slices.Index(tasks, name), i.Index()
+	return store.Place{Index: slices.Index(tasks, name), Instance: i.Index()}
 }
 
 func sizeOf(f *os.File) int64 {
@@ -172,9 +178,9 @@ func (s *Server) follow(r *http.Request, w http.ResponseWriter, f *os.File, l fo
 
 // attemptEnded tells whether an attempt has ended, or is not known any more.
 func (s *Server) attemptEnded(ctx context.Context, l foundLog) bool {
-	attempts, err := s.Store.Attempts(ctx, l.run.ID)
+	attempts, err := s.Store.AttemptsAt(ctx, l.run.ID, []store.Place{{Index: l.attempt.Index, Instance: l.attempt.Instance}})
 	for _, a := range attempts {
-		if a.Index == l.attempt.Index && a.Instance == l.attempt.Instance && a.Number == l.attempt.Number {
+		if a.Number == l.attempt.Number {
 			return a.State.Final()
 		}
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -19,6 +21,8 @@ const (
 type logView struct {
 	Run      store.Run
 	Task     string
+	Of       string // the task, where Task is one of its instances
+	OfLink   string
 	Attempt  store.Attempt
 	Attempts []store.Attempt
 	Lines    []logLine
@@ -40,7 +44,10 @@ type logView struct {
 // with a text.
 func (s *Server) logPage(w http.ResponseWriter, r *http.Request) error {
 	v, err := s.openLog(r)
-	if err != nil {
+	if errors.Is(err, errInstances) {
+		http.Redirect(w, r, instancesLink(store.Run{ID: r.PathValue("id")}, r.PathValue("task")), http.StatusSeeOther)
+		return nil
+	} else if err != nil {
 		return err
 	}
 	lines, err := s.views.lines.openLines(filepath.Join(s.Data, filepath.FromSlash(v.Attempt.Log)))
@@ -65,14 +72,9 @@ func (s *Server) openLog(r *http.Request) (*logView, error) {
 	}
 	v := &logView{Run: s.localRun(l.run), Task: r.PathValue("task"), Attempt: l.attempt, Live: !l.attempt.State.Final()}
 	v.Attempt.StartedAt, v.Attempt.FinishedAt = s.local(l.attempt.StartedAt), s.local(l.attempt.FinishedAt)
-	all, err := s.Store.Attempts(r.Context(), l.run.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range all {
-		if a.Index == l.attempt.Index && a.Instance == l.attempt.Instance {
-			v.Attempts = append(v.Attempts, a)
-		}
+	v.Attempts = l.all
+	if task, i, _ := machine.ParseName(v.Task); i != 0 {
+		v.Of, v.OfLink = task, instancesLink(l.run, task)
 	}
 	v.Base = taskLink(l.run, v.Task)
 	v.Raw = "/api/v1" + v.Base + "/log?attempt=" + strconv.Itoa(v.Attempt.Number)

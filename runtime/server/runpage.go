@@ -26,7 +26,6 @@ const (
 
 type outputRow struct {
 	Task, Name, Value string
-	Long              bool // there is more of it than is shown
 }
 
 type artifactFile struct {
@@ -38,24 +37,33 @@ type artifactFile struct {
 func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	ctx, id := r.Context(), r.PathValue("id")
 	since := s.hub.now()
-	run, rows, plan, err := s.readRun(ctx, id)
+	run, tasks, plan, err := s.readRun(ctx, id)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
-	v := &runView{Run: s.localRun(run), Total: len(rows), States: countStates(rows), Axis: axisOf(run, now), Gone: plan.plan == nil}
+	v := &runView{Run: s.localRun(run), Of: r.FormValue("of"), Axis: axisOf(run, now), Gone: plan.plan() == nil}
 	v.Axis.From, v.Axis.To = s.local(v.Axis.From), s.local(v.Axis.To)
-	v.First, _ = strconv.Atoi(r.FormValue("from")) // 0 where it is none
+	from, _ := strconv.Atoi(r.FormValue("from")) // 0 where it is none
 	if st, err := machine.ParseTaskState(r.FormValue("state")); err == nil {
 		v.Filter = st.String()
 	}
-	v.Graph = runGraph(run, rows, plan, now)
-	v.Causes, v.More = s.causes(run, rows, plan)
-	v.pick(rows, now)
+	if v.Of != "" && !slices.ContainsFunc(tasks, func(t taskMark) bool { return t.task == v.Of }) {
+		return missing("run %s has no task %q", run.ID, v.Of)
+	}
+	chosen := v.choose(tasks, plan, from)
+	recs, err := s.recordsAt(ctx, run, chosen)
+	if err != nil {
+		return err
+	}
+	s.fill(v, chosen, recs, now)
+	if err := s.causes(ctx, v, tasks, chosen.causes, recs, plan); err != nil {
+		return err
+	}
+	v.Graph = s.runGraph(v.Run, tasks, chosen.drawn, recs, plan, now)
 	for _, name := range slices.Sorted(maps.Keys(run.Params)) {
 		v.Params = append(v.Params, pair{name, oneLine(run.Params[name], 200)})
 	}
-	v.Outputs = outputsOf(rows)
 	v.Files = s.artifacts(run.ID)
 	if v.Previous, err = s.Store.Runs(ctx, store.RunFilter{Workflow: run.Workflow, Limit: 20}); err != nil {
 		return err
@@ -70,19 +78,6 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	p := page{Title: run.Workflow + " " + run.State.String(), Nav: "runs", Watch: watching("run=" + url.QueryEscape(run.ID)), Since: since, Busy: !run.State.Final()}
 	s.render(w, r, http.StatusOK, "run", p, v)
 	return nil
-}
-
-func outputsOf(rows []taskRow) (all []outputRow) {
-	for i := range rows {
-		for _, name := range slices.Sorted(maps.Keys(rows[i].Outputs)) {
-			if len(all) == outputsMost {
-				return all
-			}
-			value := rows[i].Outputs[name]
-			all = append(all, outputRow{rows[i].ID, name, oneLine(value, 300), len(value) > 300})
-		}
-	}
-	return all
 }
 
 // artifacts lists what the tasks of a run have left.

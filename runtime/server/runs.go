@@ -49,8 +49,7 @@ type retryInput struct {
 type runsInput struct {
 	Workflow string `query:"workflow"`
 	State    string `query:"state"`
-	Limit    int    `query:"limit" default:"100"`
-	Cursor   string `query:"cursor"`
+	Part
 }
 
 func (s *Server) runs(api huma.API) {
@@ -147,7 +146,7 @@ func (s *Server) report(ctx context.Context, id string, status int) (*runAnswer,
 var cursor = regexp.MustCompile(`^[0-9a-z]{1,64}$`)
 
 func (s *Server) listRuns(ctx context.Context, in *runsInput) (*list[runtime.Report], error) {
-	f := store.RunFilter{Workflow: in.Workflow, Limit: min(max(in.Limit, 1), store.MaxLimit)}
+	f := store.RunFilter{Workflow: in.Workflow, Limit: in.most()}
 	if in.State != "" {
 		state, err := machine.ParseRunState(in.State)
 		if err != nil {
@@ -155,24 +154,7 @@ func (s *Server) listRuns(ctx context.Context, in *runsInput) (*list[runtime.Rep
 		}
 		f.States = []machine.RunState{state}
 	}
-	if in.Cursor != "" {
-		if !cursor.MatchString(in.Cursor) {
-			return nil, huma.Error400BadRequest("the cursor is none that this server gave")
-		}
-		if _, err := s.Store.Run(ctx, in.Cursor); err != nil {
-			return nil, huma.Error400BadRequest("the cursor is none that this server gave")
-		}
-		f.Before = in.Cursor
-	}
-	runs, err := s.Store.Runs(ctx, f)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	next := ""
-	if len(runs) == f.Limit {
-		next = runs[len(runs)-1].ID
-	}
-	return listOf(reports(runs), next), nil
+	return s.partOfRuns(ctx, f, in.Cursor)
 }
 
 func (s *Server) cancel(ctx context.Context, in *idInput) (*runAnswer, error) {

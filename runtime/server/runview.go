@@ -1,14 +1,10 @@
 package server
 
 import (
-	"cmp"
-	"context"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"maps"
+	"net/url"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -19,7 +15,10 @@ import (
 
 const (
 	rowsMost    = 200 // tasks on one page
+	innerMost   = 8   // instances beneath a task
+	innerOfAll  = 120 // instances beneath all tasks of a page
 	causesMost  = 4   // failed tasks that are told of first
+	failedMost  = 300 // failed tasks among which those are looked for
 	blockedMost = 12  // names of what each of them blocked
 	tailMost    = 10  // last lines of its log
 )
@@ -27,16 +26,15 @@ const (
 // runView is one run with what its page shows.
 type runView struct {
 	Run      store.Run
-	Queued   time.Time // when it could have started
 	States   []stateCount
 	Total    int
+	Of       string // the task whose instances are listed; empty for all tasks
 	Graph    graphView
 	Causes   []causeView
 	More     int // failed tasks beyond those in Causes
 	Rows     []taskRow
 	Filter   string // state that the rows are of
-	After    int    // place of the first task of the next page; 0 for none
-	First    int    // place of the first row
+	Later    string // address of the next page; empty for none
 	Axis     axis
 	Params   []pair
 	Outputs  []outputRow
@@ -48,24 +46,20 @@ type runView struct {
 
 type pair struct{ Name, Value string }
 
-type stateCount struct {
-	State string
-	N     int
-}
-
-// taskRow is one task of the list, with its attempts on the time line.
+// taskRow is one task of the list, with its attempts on the time line, or with
+// its instances beneath it.
 type taskRow struct {
 	runtime.TaskReport
-	index    int // in the plan
-	link     string
+	Link     string // of its log, or of the list of its instances; empty for none
 	Attempts []store.Attempt
 	Bars     []bar
 	Started  time.Time
 	Finished time.Time
-}
 
-// Link gives the address of the task's log; empty where it has none.
-func (t taskRow) Link() string { return t.link }
+	States []stateCount // of its instances
+	Inner  []taskRow    // the most urgent of them
+	Others int          // instances beyond those
+}
 
 // bar is a part of a time line, in thousandths of its width.
 type bar struct {
@@ -87,107 +81,11 @@ func (a axis) place(from, to time.Time, class string) bar {
 	return bar{class, x, min(max(w, 4), 1000-x)}
 }
 
-// causeView is a task that failed: why, and what came of it.
-type causeView struct {
-	taskRow
-	Tail    [][]byte // last lines of its log
-	Blocked []string
-	Others  int // blocked beyond those
-}
-
-// readRows are the tasks of a run as they were after so many events.
-type readRows struct {
-	id     string
-	state  machine.RunState
-	events int
-	rows   []taskRow
-}
-
-// rowsKept is how many runs are kept as they were read last: looking at the next
-// part of a large one does not read all of it again.
-const rowsKept = 8
-
-// readRun reads a run with its tasks and attempts, which nobody changes.
-func (s *Server) readRun(ctx context.Context, id string) (store.Run, []taskRow, *planned, error) {
-	run, err := s.Store.Run(ctx, id)
-	if err != nil {
-		return run, nil, nil, missing("there is no run %q", id)
-	}
-	plan, v := s.planOf(ctx, run.Workflow, run.Version), &s.views
-	v.mu.Lock()
-	i := slices.IndexFunc(v.read, func(r readRows) bool { return r.id == id && r.events == run.Events && r.state == run.State })
-	if i >= 0 {
-		rows := v.read[i].rows
-		v.mu.Unlock()
-		return run, rows, plan, nil
-	}
-	v.mu.Unlock()
-	rows, err := s.readTasks(ctx, run)
-	if err != nil {
-		return run, nil, nil, err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	// What is younger than its key may be there as well: it is read again then.
-	v.read = append(slices.DeleteFunc(v.read, func(r readRows) bool { return r.id == id }), readRows{id, run.State, run.Events, rows})
-	v.read = v.read[max(0, len(v.read)-rowsKept):]
-	return run, rows, plan, nil
-}
-
-// readTasks reads the tasks of a run with their attempts.
-func (s *Server) readTasks(ctx context.Context, run store.Run) ([]taskRow, error) {
-	rep, err := runtime.ReadReport(ctx, s.Store, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	attempts, err := s.Store.Attempts(ctx, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	version, err := s.Store.Version(ctx, run.Version)
-	if err != nil {
-		return nil, err
-	}
-	places := make(map[string]int, len(version.Tasks))
-	for i, name := range version.Tasks {
-		places[name] = i
-	}
-	type key struct{ index, instance int }
-	tries := map[key][]store.Attempt{}
-	for _, a := range attempts {
-		k := key{a.Index, a.Instance}
-		tries[k] = append(tries[k], a)
-	}
-	rows := make([]taskRow, 0, len(rep.Tasks))
-	for _, t := range rep.Tasks {
-		row := taskRow{TaskReport: t, index: -1}
-		instance := -1
-		if i, ok := places[t.ID]; ok {
-			row.index = i
-		} else {
-			row.index, instance = place(version.Tasks, t.ID)
-		}
-		if row.Attempts = tries[key{row.index, instance}]; len(row.Attempts) > 0 {
-			row.link = taskLink(run, t.ID)
-		}
-		row.Started, row.Finished = s.localOf(t.StartedAt), s.localOf(t.FinishedAt)
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
 func (s *Server) local(t time.Time) time.Time {
 	if t.IsZero() || s.Zone == nil {
 		return t
 	}
 	return t.In(s.Zone)
-}
-
-func (s *Server) localOf(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return s.local(*t)
 }
 
 func (s *Server) localRun(r store.Run) store.Run {
@@ -197,105 +95,134 @@ func (s *Server) localRun(r store.Run) store.Run {
 	return r
 }
 
-func countStates(rows []taskRow) []stateCount {
-	n := map[string]int{}
-	for i := range rows {
-		n[rows[i].State]++
-	}
-	var all []stateCount
-	for st := machine.Pending; st <= machine.Cancelled; st++ {
-		if name := st.String(); n[name] > 0 {
-			all = append(all, stateCount{name, n[name]})
-		}
-	}
-	return all
+// shown is what of a run's tasks a page shows, and so what is read of them.
+type shown struct {
+	rows   []taskMark // of the list
+	inner  map[int][]taskMark
+	causes []taskMark // among which they are looked for
+	drawn  []dag.Task // of the graph
+	gave   []taskMark // those whose outputs are told
 }
 
-// causes tells of the tasks that failed, the first one first: the cause is
-// among them.
-func (s *Server) causes(run store.Run, rows []taskRow, p *planned) (all []causeView, more int) {
-	var failed []taskRow
-	skipped := map[string]bool{}
-	for i := range rows {
-		switch r := &rows[i]; {
-		case r.State == "failed":
-			failed = append(failed, *r)
-		case r.State == "skipped" && r.Reason == string(machine.ReasonUpstream):
-			skipped[r.ID] = true
+// choose chooses what a page shows of the tasks of a run.
+func (v *runView) choose(tasks []taskMark, plan *planned, from int) shown {
+	c := shown{inner: map[int][]taskMark{}}
+	list := tasks
+	if v.Of != "" {
+		if i := slices.IndexFunc(tasks, func(t taskMark) bool { return t.task == v.Of }); i >= 0 {
+			list = tasks[i].inner
 		}
 	}
-	slices.SortStableFunc(failed, func(a, b taskRow) int { return a.Finished.Compare(b.Finished) })
-	for _, t := range failed[:min(len(failed), causesMost)] {
-		c := causeView{taskRow: t}
-		if n := len(t.Attempts); n > 0 {
-			c.Tail = logTail(filepath.Join(s.Data, filepath.FromSlash(t.Attempts[n-1].Log)))
+	v.Total, v.States = len(list), countStates(list)
+	if v.Filter != "" {
+		list = slices.DeleteFunc(slices.Clone(list), func(t taskMark) bool { return t.State.String() != v.Filter })
+	}
+	c.rows = mostUrgent(list, from, rowsMost)
+	if after := max(from, 0) + len(c.rows); len(c.rows) > 0 && after < len(list) {
+		v.Later = v.href(after)
+	}
+	left := innerOfAll
+	for _, t := range c.rows {
+		if n := min(innerMost, left); len(t.inner) > 0 && n > 0 {
+			c.inner[t.Index] = mostUrgent(t.inner, 0, n)
+			left -= len(c.inner[t.Index])
 		}
-		if p.plan != nil && t.index >= 0 {
-			for _, d := range p.plan.Downstream(dag.Task(t.index)) {
-				if id := p.plan.Tasks[d].ID; skipped[id] && len(c.Blocked) < blockedMost {
-					c.Blocked = append(c.Blocked, id)
-				} else if skipped[id] {
-					c.Others++
-				}
+	}
+	for _, t := range tasks {
+		if t.State == machine.Failed && len(c.causes) < failedMost {
+			c.causes = append(c.causes, t)
+		}
+		gave := append([]taskMark{t}, t.inner[:min(len(t.inner), innerMost)]...)
+		for _, g := range gave {
+			if g.Gave && len(c.gave) < outputsMost {
+				c.gave = append(c.gave, g)
 			}
 		}
-		all = append(all, c)
 	}
-	return all, len(failed) - len(all)
+	if plan.plan() != nil {
+		c.drawn = plan.drawn(tasks)
+	}
+	return c
 }
 
-// logTail gives the last lines of a log, where there is one.
-func logTail(path string) [][]byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
+// href gives the address of the list of tasks from a place on.
+func (v *runView) href(from int) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"of": v.Of, "state": v.Filter} {
+		if value != "" {
+			q.Set(name, value)
+		}
 	}
-	defer f.Close()
-	buf := make([]byte, 4<<10)
-	from := max(sizeOf(f)-int64(len(buf)), 0)
-	n, err := f.ReadAt(buf, from)
-	if err != nil && err != io.EOF {
-		return nil
+	if from > 0 {
+		q.Set("from", strconv.Itoa(from))
 	}
-	lines := strings.Split(strings.TrimRight(string(buf[:n]), "\n"), "\n")
-	if from > 0 && len(lines) > 1 {
-		lines = lines[1:]
-	}
-	var all [][]byte
-	for _, l := range lines[max(0, len(lines)-tailMost):] {
-		all = append(all, []byte(l))
-	}
-	if len(all) == 1 && len(all[0]) == 0 {
-		return nil
-	}
-	return all
+	return "?" + q.Encode() + "#tasks"
 }
 
-// urgency orders tasks for somebody who looks at a run of many: what is wrong or
-// goes on comes first.
-var urgency = map[string]int{"failed": 0, "retrying": 1, "running": 2, "ready": 3, "cancelled": 4, "skipped": 5, "pending": 6, "succeeded": 7}
+// StateLink gives the address of the list of what is in a state.
+func (v *runView) StateLink(state string) string {
+	return (&runView{Of: v.Of, Filter: state}).href(0)
+}
 
-// pick chooses the rows of a page.
-func (v *runView) pick(rows []taskRow, now time.Time) {
-	if v.Filter != "" {
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r taskRow) bool { return r.State != v.Filter })
-	} else if len(rows) > rowsMost {
-		rows = slices.Clone(rows)
-		slices.SortStableFunc(rows, func(a, b taskRow) int { return cmp.Compare(urgency[a.State], urgency[b.State]) })
+// places gives where the records stand that are read, and those whose attempts
+// are.
+func (c *shown) places() (tasks, tried map[store.Place]bool) {
+	tasks, tried = map[store.Place]bool{}, map[store.Place]bool{}
+	for _, t := range c.rows {
+		tasks[t.Place], tried[t.Place] = true, true
+		for _, i := range c.inner[t.Index] {
+			tasks[i.Place], tried[i.Place] = true, true
+		}
 	}
-	from := min(max(v.First, 0), len(rows))
-	if len(rows) > from+rowsMost {
-		v.After = from + rowsMost
+	for _, t := range c.causes {
+		tasks[t.Place] = true
+		if i, ok := firstFailed(t); ok {
+			tasks[i.Place] = true
+		}
 	}
-	v.Rows = slices.Clone(rows[from:min(len(rows), from+rowsMost)])
-	for i := range v.Rows {
-		v.Rows[i].Bars = barsOf(&v.Rows[i], v.Axis, now)
+	for _, t := range c.drawn {
+		tasks[store.Place{Index: int(t), Instance: -1}] = true
+	}
+	for _, t := range c.gave {
+		tasks[t.Place] = true
+	}
+	return tasks, tried
+}
+
+// fill tells of what was chosen.
+func (s *Server) fill(v *runView, c shown, r recordSet, now time.Time) {
+	for _, t := range c.rows {
+		row := s.row(v.Run, t, r)
+		row.Bars = barsOf(&row, v.Axis, now)
+		for _, i := range c.inner[t.Index] {
+			inner := s.row(v.Run, i, r)
+			inner.Bars = barsOf(&inner, v.Axis, now)
+			row.Inner = append(row.Inner, inner)
+		}
+		row.Others = len(t.inner) - len(row.Inner)
+		v.Rows = append(v.Rows, row)
+	}
+	for _, t := range c.gave {
+		outputs := r.tasks[t.Place].Outputs
+		for _, name := range slices.Sorted(maps.Keys(outputs)) {
+			value := outputs[name]
+			if len(v.Outputs) < outputsMost {
+				v.Outputs = append(v.Outputs, outputRow{t.name(), name, oneLine(value, 300)})
+			}
+		}
 	}
 }
 
 // barsOf draws the attempts of a task and the waits between them.
 func barsOf(t *taskRow, a axis, now time.Time) []bar {
 	var all []bar
+	if len(t.States) > 0 && !t.Started.IsZero() { // its instances have the attempts
+		end := t.Finished
+		if end.IsZero() {
+			end = now
+		}
+		return append(all, a.place(t.Started, end, t.State))
+	}
 	var before time.Time
 	for _, try := range t.Attempts[max(0, len(t.Attempts)-20):] {
 		if !before.IsZero() && try.StartedAt.Sub(before) > 0 {
@@ -324,43 +251,4 @@ func axisOf(run store.Run, now time.Time) axis {
 		a.To = now
 	}
 	return a
-}
-
-// graphOf draws the tasks of a run by their states.
-func runGraph(run store.Run, rows []taskRow, p *planned, now time.Time) graphView {
-	if p.plan == nil {
-		return graphView{}
-	}
-	byTask := make(map[int]*taskRow, len(rows))
-	var worth []dag.Task
-	for i := range rows {
-		r := &rows[i]
-		if old := byTask[r.index]; old == nil || strings.IndexByte(r.ID, '[') < 0 {
-			byTask[r.index] = r
-		}
-	}
-	for _, of := range []string{"failed", "running", "retrying", "ready"} {
-		for i := range p.plan.Tasks {
-			if r := byTask[i]; r != nil && r.State == of {
-				worth = append(worth, dag.Task(i))
-			}
-		}
-	}
-	return p.graphOf(worth, func(t dag.Task) (class, note, link string) {
-		r := byTask[int(t)]
-		if r == nil {
-			return "absent", "not in this run", ""
-		}
-		note = r.State
-		switch {
-		case r.State == "succeeded" || r.State == "failed" && !r.Started.IsZero():
-			note = glyphs[r.State] + " " + took(r.Started, r.Finished)
-		case r.State == "running":
-			note = fmt.Sprintf("%s %s", glyphs[r.State], took(r.Started, now))
-		}
-		if r.TaskReport.Attempts > 1 {
-			note += fmt.Sprintf(" · %d tries", r.TaskReport.Attempts)
-		}
-		return r.State, note, r.link
-	})
 }

@@ -17,10 +17,11 @@ var pageFuncs = template.FuncMap{
 	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"took":  took, "state": stateMark, "glyph": func(s string) string { return glyphs[s] },
 	"bytes": bytesOf, "count": countOf, "short": shortHash, "path": url.PathEscape, "query": url.QueryEscape,
-	"strip": stripMarks,
-	"sub":   func(a, b int) int { return a - b },
-	"list":  func(all ...any) []any { return all },
-	"ansi":  func(text []byte) template.HTML { return new(terminal).line(text) },
+	"strip": stripMarks, "thousands": thousands, "taskRow": taskRowOf,
+	"add":  func(a, b int) int { return a + b },
+	"sub":  func(a, b int) int { return a - b },
+	"list": func(all ...any) []any { return all },
+	"ansi": func(text []byte) template.HTML { return new(terminal).line(text) },
 }
 
 // glyphs tell states apart for those who do not see colours.
@@ -53,6 +54,42 @@ func stripMarks(runs []store.Run, current string) template.HTML {
 	}
 	b.WriteString(`</span>`)
 	return template.HTML(b.String()) //nolint:gosec // words of ax, a time, and an id that is escaped
+}
+
+// taskRowOf shows a task of a run, or an instance, as a row of a table. It is not
+// a template since there are many of them.
+func taskRowOf(t taskRow) template.HTML {
+	var b strings.Builder
+	id := template.HTMLEscapeString(t.ID)
+	if t.Link != "" {
+		id = `<a href="` + template.HTMLEscapeString(t.Link) + `">` + id + `</a>`
+	}
+	b.WriteString(`<tr class="` + t.State + `"><th scope="row">` + id)
+	if t.TaskReport.Attempts > 1 {
+		b.WriteString(` <span class="tag">` + countOf(t.TaskReport.Attempts, "attempt") + `</span>`)
+	}
+	b.WriteString("</th>\n<td>" + string(stateMark(t.State)))
+	if t.Reason != "" && t.Reason != t.State {
+		b.WriteString(` <span class="dim">` + template.HTMLEscapeString(t.Reason) + `</span>`)
+	}
+	b.WriteString(`</td><td class="num"`)
+	if t.State == "running" {
+		b.WriteString(` data-took="` + t.Started.UTC().Format(time.RFC3339) + `"`)
+	}
+	b.WriteString(`>` + took(t.Started, t.Finished) + "</td>\n" + `<td class="line">`)
+	if len(t.Bars) > 0 {
+		b.WriteString(`<svg viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">`)
+		for _, bar := range t.Bars {
+			y, h := 1, 10
+			if bar.Class == "wait" {
+				y, h = 5, 2
+			}
+			fmt.Fprintf(&b, `<rect class="%s" x="%d" y="%d" width="%d" height="%d"/>`, bar.Class, bar.X, y, bar.W, h)
+		}
+		b.WriteString(`</svg>`)
+	}
+	b.WriteString(`</td></tr>`)
+	return template.HTML(b.String()) //nolint:gosec // words of ax, numbers, and texts that are escaped
 }
 
 // when shows a time by how long ago it is, or how soon; the browser keeps it

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"strings"
+
+	"github.com/ax-scheduler/ax/store"
 )
 
 // sourceLine is one line of a workflow's text, or of what has changed in it.
@@ -17,7 +19,7 @@ const versionsShown = 20
 // versionsOf gives the source of a version, and where another one is to be
 // compared with, what changed since that.
 func (s *Server) versionsOf(ctx context.Context, v *workflowView, current, shown, against string) error {
-	found, err := s.Store.Versions(ctx, v.Name, versionsShown)
+	found, err := s.Store.Versions(ctx, v.Name, store.Version{}, versionsShown)
 	if err != nil {
 		return err
 	}

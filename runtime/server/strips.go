@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -46,29 +47,41 @@ func (c *recent) changed(workflow string) {
 	delete(c.strips, workflow)
 }
 
-// stripOf gives the last runs of a workflow, newest first.
-func (s *Server) stripOf(ctx context.Context, workflow string) ([]store.Run, error) {
+// stripsOf gives the last runs of some workflows, newest first.
+func (s *Server) stripsOf(ctx context.Context, workflows []string) (map[string][]store.Run, error) {
 	c := &s.views.recent
+	all := make(map[string][]store.Run, len(workflows))
+	before := map[string]int{} // of those that are asked for
 	c.mu.Lock()
-	known, ok := c.strips[workflow]
-	before := c.ended[workflow]
-	c.mu.Unlock()
-	if ok && time.Since(known.at) < stripsHold {
-		return known.runs, nil
+	for _, w := range workflows {
+		if known, ok := c.strips[w]; ok && time.Since(known.at) < stripsHold {
+			all[w] = known.runs
+		} else {
+			before[w] = c.ended[w]
+		}
 	}
-	runs, err := s.Store.Runs(ctx, store.RunFilter{Workflow: workflow, Limit: stripRuns})
+	c.mu.Unlock()
+	if len(before) == 0 {
+		return all, nil
+	}
+	runs, err := s.Store.LastRuns(ctx, slices.Sorted(maps.Keys(before)), nil, stripRuns)
 	if err != nil {
 		return nil, err
 	}
+	for _, run := range runs {
+		all[run.Workflow] = append(all[run.Workflow], run)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended[workflow] == before {
-		if c.strips == nil {
-			c.strips = map[string]strip{}
-		}
-		c.strips[workflow] = strip{slices.Clip(runs), time.Now()}
+	if c.strips == nil {
+		c.strips = map[string]strip{}
 	}
-	return runs, nil
+	for w, n := range before {
+		if c.ended[w] == n {
+			c.strips[w] = strip{all[w], time.Now()}
+		}
+	}
+	return all, nil
 }
 
 // comingDay gives the starts of the next day, as they stood a moment ago.

@@ -43,6 +43,7 @@ func (s *Server) pages(mux *http.ServeMux) {
 	mux.HandleFunc("POST /workflows/{name}/pause", s.page(s.pauseForm(true)))
 	mux.HandleFunc("POST /workflows/{name}/resume", s.page(s.pauseForm(false)))
 	mux.HandleFunc("GET /runs/{id}", s.page(s.runPage))
+	mux.HandleFunc("GET /runs/{id}/cancel", s.page(s.cancelPage))
 	mux.HandleFunc("POST /runs/{id}/cancel", s.page(s.cancelForm))
 	mux.HandleFunc("POST /runs/{id}/retry", s.page(s.retryForm))
 	mux.HandleFunc("GET /runs/{id}/artifacts/{path...}", s.page(s.artifact))

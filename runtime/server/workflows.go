@@ -1,10 +1,12 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -52,8 +54,8 @@ type nameInput struct {
 type workflowAnswer struct{ Body workflowItem }
 
 func (s *Server) workflows(api huma.API) {
-	huma.Get(api, "/status", func(ctx context.Context, _ *struct{}) (*list[workflowItem], error) { return s.listWorkflows(ctx) })
-	huma.Get(api, "/api/v1/workflows", func(ctx context.Context, _ *struct{}) (*list[workflowItem], error) { return s.listWorkflows(ctx) })
+	huma.Get(api, "/status", s.listWorkflows)
+	huma.Get(api, "/api/v1/workflows", s.listWorkflows)
 	huma.Get(api, "/api/v1/workflows/{name}", func(ctx context.Context, in *nameInput) (*workflowAnswer, error) {
 		file, err := s.workflow(in.Name)
 		if err != nil {
@@ -61,15 +63,30 @@ func (s *Server) workflows(api huma.API) {
 		}
 		return s.oneWorkflow(ctx, file)
 	})
-	huma.Get(api, "/api/v1/diagnostics", func(context.Context, *struct{}) (*list[diagnosticItem], error) {
-		items := []diagnosticItem{}
-		for _, f := range s.Catalog().Files {
-			for _, d := range f.Diagnostics {
+	huma.Get(api, "/api/v1/diagnostics", s.listDiagnostics)
+}
+
+// listDiagnostics lists what is wrong with the files, by file and place. The
+// cursor is how many came before.
+func (s *Server) listDiagnostics(_ context.Context, in *LongPart) (*list[diagnosticItem], error) {
+	before, err := number(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	items, n := []diagnosticItem{}, 0
+	for _, f := range s.Catalog().Files {
+		for _, d := range f.Diagnostics {
+			switch {
+			case n < int(before):
+			case len(items) < in.most():
 				items = append(items, diagnosticOf(d))
+			default:
+				return listOf(items, strconv.Itoa(n)), nil
 			}
+			n++
 		}
-		return listOf(items, ""), nil
-	})
+	}
+	return listOf(items, ""), nil
 }
 
 func diagnosticOf(d dsl.Diagnostic) diagnosticItem {
@@ -87,22 +104,34 @@ func (s *Server) workflow(name string) (*reload.File, error) {
 	return nil, huma.Error404NotFound(fmt.Sprintf("no workflow %q is loaded", name))
 }
 
-func (s *Server) listWorkflows(ctx context.Context) (*list[workflowItem], error) {
+var nameCursor = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// listWorkflows lists what is loaded, by name. The cursor is the last name of the
+// page before.
+func (s *Server) listWorkflows(ctx context.Context, in *LongPart) (*list[workflowItem], error) {
 	c := s.Catalog()
+	names, next := slices.Sorted(maps.Keys(c.Workflows)), ""
+	if in.Cursor != "" && !nameCursor.MatchString(in.Cursor) {
+		return nil, badCursor()
+	}
+	if i, found := slices.BinarySearch(names, in.Cursor); found {
+		names = names[i+1:]
+	} else {
+		names = names[i:]
+	}
+	if n := in.most(); len(names) > n {
+		names, next = names[:n], names[n-1]
+	}
 	sch, err := s.schedules(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	items := make([]workflowItem, 0, len(c.Workflows))
-	for _, file := range c.Workflows {
-		item, err := s.item(ctx, c, file, sch)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		items = append(items, item)
+	stale := staleNames(c)
+	items, err := s.items(ctx, c.Workflows, names, sch, func(name string) bool { return stale[name] })
+	if err != nil {
+		return nil, s.problem(err)
 	}
-	slices.SortFunc(items, func(a, b workflowItem) int { return cmp.Compare(a.Name, b.Name) })
-	return listOf(items, ""), nil
+	return listOf(items, next), nil
 }
 
 // schedules is how the schedules of workflows stand.
@@ -121,36 +150,43 @@ func (s *Server) schedules(ctx context.Context, only ...string) (sch schedules, 
 
 // oneWorkflow tells of one that is loaded.
 func (s *Server) oneWorkflow(ctx context.Context, file *reload.File) (*workflowAnswer, error) {
-	sch, err := s.schedules(ctx, file.Workflow.Name.V)
+	c, name := s.Catalog(), file.Workflow.Name.V
+	sch, err := s.schedules(ctx, name)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	item, err := s.item(ctx, s.Catalog(), file, sch)
+	item, err := s.items(ctx, map[string]*reload.File{name: file}, []string{name}, sch, c.Stale)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &workflowAnswer{item}, nil
+	return &workflowAnswer{item[0]}, nil
 }
 
-func (s *Server) item(ctx context.Context, c *reload.Catalog, file *reload.File, sch schedules) (workflowItem, error) {
-	wf := file.Workflow
-	item := workflowItem{
-		Name: wf.Name.V, Description: wf.Description.V, File: wf.Source.File, Version: wf.Source.Hash(), Disabled: wf.Disabled.V,
-	}
-	item.Stale = c.Stale(item.Name)
-	if p, ok := sch.paused[item.Name]; ok {
-		item.Paused = &pausedItem{p.By, p.Since}
-	}
-	if at, ok := sch.next[item.Name]; ok {
-		item.Next = &at
-	}
-	last, err := s.Store.Runs(ctx, store.RunFilter{Workflow: item.Name, Limit: 1})
+// items tells of workflows.
+func (s *Server) items(ctx context.Context, files map[string]*reload.File, names []string, sch schedules, stale func(name string) bool) ([]workflowItem, error) {
+	runs, err := s.Store.LastRuns(ctx, names, nil, 1)
 	if err != nil {
-		return item, err
+		return nil, err
 	}
-	if len(last) > 0 {
-		rep := runtime.NewReport(last[0])
-		item.LastRun = &rep
+	last := make(map[string]*runtime.Report, len(runs))
+	for _, run := range runs {
+		rep := runtime.NewReport(run)
+		last[run.Workflow] = &rep
 	}
-	return item, nil
+	items := make([]workflowItem, 0, len(names))
+	for _, name := range names {
+		wf := files[name].Workflow
+		item := workflowItem{
+			Name: name, Description: wf.Description.V, File: wf.Source.File, Version: wf.Source.Hash(), Disabled: wf.Disabled.V,
+			Stale: stale(name), LastRun: last[name],
+		}
+		if p, ok := sch.paused[name]; ok {
+			item.Paused = &pausedItem{p.By, p.Since}
+		}
+		if at, ok := sch.next[name]; ok {
+			item.Next = &at
+		}
+		items = append(items, item)
+	}
+	return items, nil
 }

@@ -29,9 +29,12 @@ func listed(texts []string) (n int, args []any) {
 
 // lastQuery gives the query of the last runs of so many workflows. Of each it
 // merges the ranges of an index that is in the order of ids, one for a state.
-func lastQuery(workflows int) string {
+func lastQuery(workflows int, states []machine.RunState) string {
+	if len(states) == 0 {
+		states = allStates()
+	}
 	var parts []string
-	for _, st := range allStates() {
+	for _, st := range slices.Compact(slices.Sorted(slices.Values(states))) {
 		parts = append(parts, `SELECT n, id FROM runs WHERE workflow = w.name AND state = '`+st.String()+`'`)
 	}
 	return `WITH w(name) AS (VALUES (?)` + strings.Repeat(", (?)", workflows-1) + `) SELECT ` + runColumns + ` FROM w CROSS JOIN runs WHERE n IN (SELECT n FROM (` +
@@ -39,9 +42,9 @@ func lastQuery(workflows int) string {
 }
 
 // LastRuns gives the newest runs of each of some workflows.
-func (s *Store) LastRuns(ctx context.Context, workflows []string, limit int) ([]store.Run, error) {
+func (s *Store) LastRuns(ctx context.Context, workflows []string, states []machine.RunState, limit int) ([]store.Run, error) {
 	n, args := listed(slices.Compact(slices.Sorted(slices.Values(workflows))))
-	return read(ctx, s, lastQuery(n), scanRun, append(args, bounded(limit))...)
+	return read(ctx, s, lastQuery(n, states), scanRun, append(args, bounded(limit))...)
 }
 
 // marksText is the marks of a run as one text: reading a row for each costs more

@@ -58,14 +58,15 @@ var parts = []check{
 		for _, workflows := range [][]string{
 			nil, {"none"}, {"nightly"}, {"nightly", "hourly"}, {"nightly", "none", "hourly", "nightly"}, {"a\xff", "", "hourly"},
 		} {
-			for _, limit := range []int{0, 1, 5, 40, store.MaxLimit + 1} {
+			for i, limit := range []int{0, 1, 5, 40, store.MaxLimit + 1} {
+				states := []machine.RunState{machine.RunFailed, machine.RunQueued, machine.RunFailed}[:max(0, i-1)]
 				var want []store.Run
 				for _, w := range []string{"hourly", "nightly"} {
 					if slices.Contains(workflows, w) {
-						want = append(want, must(s.Runs(ctx, store.RunFilter{Workflow: w, Limit: limit}))(t)...)
+						want = append(want, must(s.Runs(ctx, store.RunFilter{Workflow: w, States: states, Limit: limit}))(t)...)
 					}
 				}
-				same(t, fmt.Sprintf("the last %d runs of %q", limit, workflows), must(s.LastRuns(ctx, workflows, limit))(t), want)
+				same(t, fmt.Sprintf("the last %d runs of %q in %v", limit, workflows, states), must(s.LastRuns(ctx, workflows, states, limit))(t), want)
 			}
 		}
 	}},

@@ -83,8 +83,10 @@ function take(doc) {
     seen.set(fresh.id, html);
     if (fresh.dataset.live === "graph" && paint(old, fresh)) continue;
     const focused = old.contains(document.activeElement) && old !== document.activeElement ? path(old, document.activeElement) : null;
+    const open = [...old.querySelectorAll("details[open]")].map((d) => d.id);
     const boxes = [...old.querySelectorAll(".gridbox")].map((b) => [b.scrollLeft, b.scrollTop]);
     old.replaceChildren(...[...fresh.childNodes].map((n) => document.importNode(n, true)));
+    for (const id of open) if ($(id)) $(id).open = true;
     old.querySelectorAll(".gridbox").forEach((b, i) => boxes[i] && b.scrollTo(...boxes[i]));
     const again = focused && follow(old, focused);
     if (again && again.focus) again.focus({ preventScroll: true });
@@ -157,6 +159,19 @@ function listen() {
   setInterval(() => document.body.hasAttribute("data-busy") && refresh(), 10000);
 }
 if (document.body.dataset.events) listen();
+
+// What is asked on a page of its own is asked in place.
+document.addEventListener("click", (e) => {
+  const ask = e.target.closest("[data-ask]"), close = e.target.closest("dialog [data-close]");
+  const box = ask && $(ask.dataset.ask);
+  if (close) {
+    e.preventDefault();
+    close.closest("dialog").close();
+  } else if (box && box.showModal && !e.ctrlKey && !e.metaKey) {
+    e.preventDefault();
+    box.showModal();
+  }
+});
 
 document.addEventListener("keydown", (e) => {
   const search = document.querySelector("input[type=search]");
