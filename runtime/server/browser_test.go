@@ -158,6 +158,7 @@ func TestPicturesOfThePages(t *testing.T) {
 				}
 				b.do(chromedp.EmulateViewport(size.w, size.h), chromedp.Navigate(base+path))
 				b.until("document.readyState === 'complete'")
+				b.value("(document.querySelectorAll('details').forEach((d) => d.open = true), window.scrollTo(0, 0))")
 				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 				if err != nil {
 					t.Fatal(err)

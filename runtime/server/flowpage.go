@@ -177,7 +177,7 @@ func scheduleText(s *dsl.Schedule) string {
 	if s.Cron.Set() {
 		return strings.TrimSpace("cron " + s.Cron.V + " " + s.Timezone.V)
 	}
-	return "every " + durationText(s.Every.V)
+	return "every " + strings.TrimSuffix(strings.TrimSuffix(durationText(s.Every.V), "00s"), "00m")
 }
 
 func (s *Server) comingOf(ctx context.Context, v *workflowView) error {

@@ -216,7 +216,7 @@ func (s *Server) runGraph(run store.Run, tasks []taskMark, drawn []dag.Task, r r
 		case row.State == "running":
 			note = fmt.Sprintf("%s %s", glyphs[row.State], took(row.Started, now))
 		}
-		if row.TaskReport.Attempts > 1 {
+		if row.TaskReport.Attempts > 1 && len(row.States) == 0 {
 			note += fmt.Sprintf(" · %d tries", row.TaskReport.Attempts)
 		}
 		return row.State, note, row.Link

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	rowsMost    = 200 // tasks on one page
+	rowsMost    = 100 // tasks on one page
 	innerMost   = 8   // instances beneath a task
 	innerOfAll  = 120 // instances beneath all tasks of a page
 	causesMost  = 4   // failed tasks that are told of first
-	failedMost  = 300 // failed tasks among which those are looked for
+	failedMost  = 200 // failed tasks among which those are looked for
 	blockedMost = 12  // names of what each of them blocked
 	tailMost    = 10  // last lines of its log
 )
@@ -38,6 +38,7 @@ type runView struct {
 	Axis     axis
 	Params   []pair
 	Outputs  []outputRow
+	Few      bool // outputs of instances are left out
 	Files    []artifactFile
 	Previous []store.Run    // the last runs of the workflow
 	Gone     bool           // its version cannot be read
@@ -132,6 +133,7 @@ func (v *runView) choose(tasks []taskMark, plan *planned, from int) shown {
 		if t.State == machine.Failed && len(c.causes) < failedMost {
 			c.causes = append(c.causes, t)
 		}
+		v.Few = v.Few || len(t.inner) > innerMost && slices.ContainsFunc(t.inner[innerMost:], func(t taskMark) bool { return t.Gave })
 		gave := append([]taskMark{t}, t.inner[:min(len(t.inner), innerMost)]...)
 		for _, g := range gave {
 			if g.Gave && len(c.gave) < outputsMost {

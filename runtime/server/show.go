@@ -17,7 +17,7 @@ var pageFuncs = template.FuncMap{
 	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"took":  took, "state": stateMark, "glyph": func(s string) string { return glyphs[s] },
 	"bytes": bytesOf, "count": countOf, "short": shortHash, "path": url.PathEscape, "query": url.QueryEscape,
-	"strip": stripMarks, "thousands": thousands, "taskRow": taskRowOf,
+	"strip": stripMarks, "thousands": thousands, "taskRow": taskRowOf, "gridRow": gridRowOf, "source": sourceMarks,
 	"add":  func(a, b int) int { return a + b },
 	"sub":  func(a, b int) int { return a - b },
 	"list": func(all ...any) []any { return all },
@@ -65,7 +65,7 @@ func taskRowOf(t taskRow) template.HTML {
 		id = `<a href="` + template.HTMLEscapeString(t.Link) + `">` + id + `</a>`
 	}
 	b.WriteString(`<tr class="` + t.State + `"><th scope="row">` + id)
-	if t.TaskReport.Attempts > 1 {
+	if t.TaskReport.Attempts > 1 && len(t.States) == 0 {
 		b.WriteString(` <span class="tag">` + countOf(t.TaskReport.Attempts, "attempt") + `</span>`)
 	}
 	b.WriteString("</th>\n<td>" + string(stateMark(t.State)))
@@ -90,6 +90,45 @@ func taskRowOf(t taskRow) template.HTML {
 	}
 	b.WriteString(`</td></tr>`)
 	return template.HTML(b.String()) //nolint:gosec // words of ax, numbers, and texts that are escaped
+}
+
+// gridRowOf shows a task of the grid of runs. It is not a template for the same
+// reason.
+func gridRowOf(row gridRow) template.HTML {
+	var b strings.Builder
+	b.WriteString(`<tr><th scope="row">` + template.HTMLEscapeString(row.Task) + `</th>`)
+	for _, c := range row.Cells {
+		switch {
+		case c.Link != "":
+			b.WriteString(`<td><a class="c ` + c.State + `" href="` + template.HTMLEscapeString(c.Link) + `"><span class="sr">` + c.State + `</span></a></td>`)
+		case c.State != "":
+			b.WriteString(`<td><i class="c ` + c.State + `"></i></td>`)
+		default:
+			b.WriteString(`<td></td>`)
+		}
+	}
+	b.WriteString("</tr>\n")
+	return template.HTML(b.String()) //nolint:gosec // words of ax, and texts that are escaped
+}
+
+// sourceMarks shows the lines of a text, or what has changed in it.
+func sourceMarks(lines []sourceLine) template.HTML {
+	var b strings.Builder
+	for _, l := range lines {
+		class, number := "l", ""
+		switch l.Sign {
+		case "":
+		case "+":
+			class = "l plus"
+		default:
+			class = "l minus"
+		}
+		if l.Number > 0 {
+			number = strconv.Itoa(l.Number)
+		}
+		b.WriteString(`<span class="` + class + `"><i>` + number + `</i><b>` + l.Sign + `</b>` + template.HTMLEscapeString(l.Text) + "\n</span>")
+	}
+	return template.HTML(b.String()) //nolint:gosec // signs, numbers, and texts that are escaped
 }
 
 // when shows a time by how long ago it is, or how soon; the browser keeps it

@@ -139,6 +139,81 @@ func TestAPageStaysAsItIsWhileWhatItShowsGoesOn(t *testing.T) {
 	}
 }
 
+func TestInstancesLieBeneathTheirTask(t *testing.T) {
+	c := newClient(t, flows(t, `
+name: shops
+tasks:
+  fetch:
+    foreach: [`+strings.TrimSuffix(strings.Repeat("a, ", 130), ", ")+`]
+    run: 'echo "shop $AX_ITEM ${{ index }}"; test ${{ index }} != 17'
+  total: {depends_on: fetch, run: 'true'}
+`))
+	b := newTab(t) // ends before the server does
+	id := c.started("shops", "{}")
+	c.ended(id)
+	b.do(chromedp.Navigate(c.base + "/runs/" + id))
+	if n := b.value("document.querySelectorAll('#tasks > table > tbody > tr:not(.inner)').length"); n != "2" {
+		t.Errorf("a run of two tasks has %s rows", n)
+	}
+	if b.value("document.querySelector('#tasks details').open") != "false" {
+		t.Error("the instances are not collapsed")
+	}
+	sum := b.value("document.querySelector('#tasks summary').innerText.replace(/\\s+/g, ' ')")
+	for _, part := range []string{"130 instances", "succeeded 129", "failed 1"} {
+		if !strings.Contains(sum, part) {
+			t.Errorf("the instances are summed up as %q, which lacks %q", sum, part)
+		}
+	}
+	if note := b.value("document.querySelector('.node[data-id=fetch]').textContent"); !strings.Contains(note, "✕ 1") || !strings.Contains(note, "✓ 129") {
+		t.Errorf("the graph says of the task %q", note)
+	}
+	if cause := b.value("document.querySelector('#causes').innerText"); !strings.Contains(cause, "fetch[17] failed") || !strings.Contains(cause, "shop a 17") {
+		t.Errorf("the cause is %q", cause)
+	}
+
+	// The keyboard opens them, the failed one first, and leads to its log and back.
+	b.do(chromedp.Focus(chromedp.CSS("#tasks summary")), chromedp.SendKeys(chromedp.CSS("#tasks summary"), "\r"))
+	b.until("document.querySelector('#tasks details').open")
+	b.until("document.querySelector('#tasks details tr a').textContent === 'fetch[17]'")
+	b.do(chromedp.Click(chromedp.CSS("#tasks details tr a")))
+	b.until("document.querySelector('#log .t')?.textContent === 'shop a 17'")
+	b.do(chromedp.Click(chromedp.CSS(".crumbs a:last-child")))
+	b.until("document.querySelectorAll('#tasks tbody tr').length === 100")
+	b.do(chromedp.Click(chromedp.CSS("#tasks .pager a")))
+	b.until("document.querySelectorAll('#tasks tbody tr').length === 30")
+
+	// The grid leads there too, and so does the address of a log that there is not.
+	for _, path := range []string{"/workflows/shops", "/runs/" + id + "/tasks/fetch"} {
+		b.do(chromedp.Navigate(c.base + path))
+		if strings.HasPrefix(path, "/workflows") {
+			b.do(chromedp.Click(chromedp.CSS(".grid a.c.failed")))
+		}
+		b.until("location.search === '?of=fetch' && document.querySelectorAll('#tasks tbody tr').length === 100")
+	}
+}
+
+func TestARunIsCancelledOnlyAfterAQuestion(t *testing.T) {
+	t.Setenv("DIR", t.TempDir())
+	c := newClient(t, flows(t, loadFlow))
+	b := newTab(t) // ends before the server does
+	id := c.started("load", "{}")
+	b.do(chromedp.Navigate(c.base + "/runs/" + id))
+	b.until("document.querySelector('.node[data-id=load]').classList.contains('running')")
+	b.do(chromedp.Click(chromedp.CSS("#cancel")))
+	b.until("document.querySelector('#ask-cancel').open && document.querySelector('#ask-cancel').contains(document.activeElement)")
+	b.do(chromedp.Click(chromedp.CSS("#ask-cancel [data-close]")))
+	b.until("!document.querySelector('#ask-cancel').open && document.activeElement.id === 'cancel'")
+
+	// Without a script a page asks the same.
+	b.do(chromedp.Navigate(c.base + "/runs/" + id + "/cancel"))
+	b.do(chromedp.Click(chromedp.CSS("[data-close]")))
+	b.until("location.pathname === '/runs/" + id + "' && document.querySelector('h1').textContent.includes('running')")
+	b.do(chromedp.Click(chromedp.CSS("#cancel")), chromedp.Click(chromedp.CSS("#ask-cancel #cancel-run")))
+	b.until("document.querySelector('h1').textContent.includes('cancelled')")
+	b.do(chromedp.Navigate(c.base + "/runs/" + id + "/cancel"))
+	b.until("location.pathname === '/runs/" + id + "'") // there is nothing to ask any more
+}
+
 func TestSomebodyPausesSchedulesAndResumesThem(t *testing.T) {
 	c := newClient(t, flows(t, "name: timed\nevery: 1h\ntasks:\n  a: {run: 'true'}\n", "name: untimed\ntasks:\n  a: {run: 'true'}\n"))
 	b := newTab(t) // ends before the server does
