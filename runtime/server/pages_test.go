@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ax-scheduler/ax/runtime/reload"
 )
 
 // records is where a server's log goes.
@@ -240,5 +243,48 @@ func TestThePastOfAWorkflowIsToldByTheAPI(t *testing.T) {
 	c.want(200, "GET", "/api/v1/workflows/flow/ticks", "", &ticks)
 	if len(ticks.Items) != 0 {
 		t.Errorf("a workflow without a schedule has the ticks %+v", ticks)
+	}
+}
+
+func TestEveryListComesInPartsThatJoin(t *testing.T) {
+	c := newClient(t, func(s *Server) {
+		all := &reload.Catalog{Workflows: map[string]*reload.File{}}
+		for _, name := range []string{"a", "b-2", "c"} {
+			f := reload.Check(name+".yaml", []byte("name: "+name+"\nevery: 1h\ntasks:\n  t: {run: 'false'}\n"))
+			all.Workflows[name] = f
+		}
+		all.Files = append(all.Files, reload.Found{Path: "x.yaml", Diagnostics: reload.Check("x.yaml", []byte("name: x\ntasks:\n  t: {runn: a}\n  u: {run: a, depends_on: v}\n")).Diagnostics})
+		s.Catalog = func() *reload.Catalog { return all }
+	})
+	for range 3 {
+		c.ended(c.started("a", "{}"))
+	}
+	type paged struct {
+		Items []any
+		Next  string `json:"next_cursor"`
+	}
+	for path, want := range map[string]int{
+		"/status": 3, "/api/v1/workflows": 3, "/api/v1/runs": 3, "/jobs/failed": 3, "/jobs/running": 0, "/api/v1/audit": 3,
+		"/api/v1/diagnostics": 2, "/api/v1/workflows/a/versions": 1, "/api/v1/workflows/a/ticks": 0,
+	} {
+		var whole paged
+		c.want(200, "GET", path, "", &whole)
+		if len(whole.Items) != want || whole.Next != "" {
+			t.Fatalf("%s has %d items and the cursor %q, %d are wanted", path, len(whole.Items), whole.Next, want)
+		}
+		var joined []any
+		for cursor, n := "", 0; n <= want; n++ {
+			var page paged
+			c.want(200, "GET", path+"?limit=1"+cursor, "", &page)
+			joined = append(joined, page.Items...)
+			if page.Next == "" {
+				break
+			}
+			cursor = "&cursor=" + url.QueryEscape(page.Next)
+		}
+		if !reflect.DeepEqual(joined, append([]any(nil), whole.Items...)) {
+			t.Errorf("%s in parts is %v, as a whole %v", path, joined, whole.Items)
+		}
+		c.want(400, "GET", path+"?cursor=%21", "", nil)
 	}
 }

@@ -160,6 +160,13 @@ function listen() {
 }
 if (document.body.dataset.events) listen();
 
+// A graph that is larger than its box begins where something is wrong or goes on.
+const worth = document.querySelector("#graph .node.failed") || document.querySelector("#graph .node.running");
+if (worth) {
+  const box = $("graph"), at = worth.getBoundingClientRect(), around = box.getBoundingClientRect();
+  box.scrollTo(at.x - around.x - (around.width - at.width) / 2, at.y - around.y - (around.height - at.height) / 2);
+}
+
 // What is asked on a page of its own is asked in place.
 document.addEventListener("click", (e) => {
   const ask = e.target.closest("[data-ask]"), close = e.target.closest("dialog [data-close]");
