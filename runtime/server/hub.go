@@ -94,6 +94,7 @@ func eventOf(u runtime.Update) event {
 }
 
 func (h *hub) publish(e event) {
+	h.init() // a request may come before the server listens to the engine
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seq++
