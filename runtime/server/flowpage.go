@@ -118,7 +118,7 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 	version := ""
 	if v.Loaded {
 		version = v.File.Source.Hash()
-		v.Stale = staleNames(s.Catalog())[name]
+		v.Stale = s.Catalog().Stale(name)
 		v.About = aboutOf(v.File.Workflow)
 		v.Timed = timed(v.File)
 		v.Form.Fields = fieldsOf(v.File.Workflow, v.Form.Values)

@@ -99,7 +99,6 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 	if err != nil {
 		return err
 	}
-	stale := staleNames(c)
 	names := slices.Sorted(maps.Keys(c.Workflows))
 	if v.Query != "" {
 		names = slices.DeleteFunc(names, func(name string) bool { return !matches(c.Workflows[name], v.Query) })
@@ -122,7 +121,7 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 	for _, name := range names {
 		wf := c.Workflows[name].Workflow
 		row := flowRow{
-			Name: name, Description: oneLine(wf.Description.V, 120), Disabled: wf.Disabled.V, Stale: stale[name],
+			Name: name, Description: oneLine(wf.Description.V, 120), Disabled: wf.Disabled.V, Stale: c.Stale(name),
 			Next: s.local(sch.next[name]),
 		}
 		if p, paused := sch.paused[name]; paused {
@@ -137,16 +136,6 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 		v.Rows = append(v.Rows, row)
 	}
 	return nil
-}
-
-func staleNames(c *reload.Catalog) map[string]bool {
-	stale := map[string]bool{}
-	for _, f := range c.Files {
-		if f.Stale {
-			stale[f.Name] = true
-		}
-	}
-	return stale
 }
 
 // matches tells whether a workflow is one that somebody looks for.

@@ -126,8 +126,7 @@ func (s *Server) listWorkflows(ctx context.Context, in *LongPart) (*list[workflo
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	stale := staleNames(c)
-	items, err := s.items(ctx, c.Workflows, names, sch, func(name string) bool { return stale[name] })
+	items, err := s.items(ctx, c, c.Workflows, names, sch)
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -155,15 +154,15 @@ func (s *Server) oneWorkflow(ctx context.Context, file *reload.File) (*workflowA
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	item, err := s.items(ctx, map[string]*reload.File{name: file}, []string{name}, sch, c.Stale)
+	item, err := s.items(ctx, c, map[string]*reload.File{name: file}, []string{name}, sch)
 	if err != nil {
 		return nil, s.problem(err)
 	}
 	return &workflowAnswer{item[0]}, nil
 }
 
-// items tells of workflows.
-func (s *Server) items(ctx context.Context, files map[string]*reload.File, names []string, sch schedules, stale func(name string) bool) ([]workflowItem, error) {
+// items tells of workflows, whose files may be of a catalog before.
+func (s *Server) items(ctx context.Context, c *reload.Catalog, files map[string]*reload.File, names []string, sch schedules) ([]workflowItem, error) {
 	runs, err := s.Store.LastRuns(ctx, names, nil, 1)
 	if err != nil {
 		return nil, err
@@ -178,7 +177,7 @@ func (s *Server) items(ctx context.Context, files map[string]*reload.File, names
 		wf := files[name].Workflow
 		item := workflowItem{
 			Name: name, Description: wf.Description.V, File: wf.Source.File, Version: wf.Source.Hash(), Disabled: wf.Disabled.V,
-			Stale: stale(name), LastRun: last[name],
+			Stale: c.Stale(name), LastRun: last[name],
 		}
 		if p, ok := sch.paused[name]; ok {
 			item.Paused = &pausedItem{p.By, p.Since}
