@@ -74,7 +74,7 @@ func newClient(t *testing.T, set ...func(*Server)) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context())) // it serves until the clean-up, after the browser has gone
 	ended := make(chan error, 2)
 	go func() { ended <- e.Serve(ctx) }()
 	if err := e.Recover(ctx, runtime.StartupRecover); err != nil {

@@ -180,6 +180,10 @@ document.addEventListener("click", (e) => {
   }
 });
 
+// Who closes it is back at the button, which may be another one by now: the page
+// has been brought up to date meanwhile.
+document.addEventListener("close", (e) => document.querySelector(`[data-ask="${e.target.id}"]`)?.focus(), true);
+
 document.addEventListener("keydown", (e) => {
   const search = document.querySelector("input[type=search]");
   if (e.key === "/" && search && !/^(input|textarea|select)$/i.test(e.target.tagName)) {
