@@ -96,7 +96,7 @@ func (b *bench) lint() ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := r.points("TasksInAFile/", "ns/op", 1000, 10_000, 100_000)
+	tasks, err := r.points("TasksInAFile/", "ns/op", 1000, 10_000, 90_000) // more would be beyond the largest file that is read
 	return []figure{
 		{what: "lint of files of 20 tasks", unit: "s", at: scaled(files, 1e-9), atMost: 1, goalAt: 1000},
 		{what: "lint of one file, by its tasks", unit: "s", at: scaled(tasks, 1e-9), atMost: 3},

@@ -196,7 +196,7 @@ var bareExpression = regexp.MustCompile(`(?:^|[^${])(\{\{\s*(?:(?:params|run|sec
 // bareBraces reports the first expression in a script that lacks its dollar sign,
 // if what it names is there.
 func (p *pass) bareBraces(t *dsl.Task, scope func() *expression.Scope) {
-	if !strings.Contains(t.Run.V, "{{") || t.Unread("run") {
+	if strings.Count(t.Run.V, "{{") == strings.Count(t.Run.V, "${{") || t.Unread("run") {
 		return
 	}
 	if m := bareExpression.FindStringSubmatchIndex(t.Run.V); m != nil {

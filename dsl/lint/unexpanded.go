@@ -76,7 +76,7 @@ var reads = regexp.MustCompile(`^(-\w*c|-e|envsubst|ssh)$`)
 // unexpandedInTask looks at the texts of a task that no shell reads. An
 // environment that its script evaluates is left alone.
 func (p *pass) unexpandedInTask(t *dsl.Task) {
-	if !given.MatchString(t.Run.V) && !strings.Contains(t.Run.V, "envsubst") && !strings.Contains(t.Run.V, "sh -c") {
+	if len(t.Env) > 0 && !given.MatchString(t.Run.V) && !strings.Contains(t.Run.V, "envsubst") && !strings.Contains(t.Run.V, "sh -c") {
 		for _, v := range t.Env {
 			if !slices.ContainsFunc(p.wf.Defaults.Env, func(d dsl.EnvVar) bool { return d.Value.Pos == v.Value.Pos }) {
 				p.unexpanded(v.Value)

@@ -24,12 +24,16 @@ var (
 // Ruby and Perl.
 var asked = regexp.MustCompile(`(?:ENVIRON\[|environ\[|\bENV\[|process\.env\[|\$ENV\{|process\.env\.)\\?["']?(AX_[A-Z][A-Z0-9_]*)`)
 
+// askers are texts one of which stands in each of these ways: most scripts have
+// none, and need not be searched.
+var askers = []string{"ENVIRON[", "environ[", "ENV[", "process.env", "$ENV{"}
+
 // given are ways to set a variable that are not looked into.
 var given = regexp.MustCompile(`(?m)\b(eval|source)\b|(^|[;&|(])\s*\.\s|\bexport\s+["$]`)
 
 // unset reports variables of ax that a script uses and nobody sets, each once.
 func (p *pass) unset(t *dsl.Task, s *script) {
-	if !strings.Contains(t.Run.V, "AX_") || len(p.wf.EnvFile) > 0 || given.MatchString(t.Run.V) ||
+	if !strings.Contains(t.Run.V, "AX_") || len(p.wf.EnvFile) > 0 ||
 		p.wf.Unread("env", "env_file", "secrets", "defaults", "x-") || t.Unread("env") {
 		return
 	}
@@ -42,7 +46,7 @@ func (p *pass) unset(t *dsl.Task, s *script) {
 		if told[about] || !strings.HasPrefix(name, "AX_") || p.sets(t, name) {
 			return
 		}
-		if message, hint := p.whyUnset(t, name); message != "" {
+		if message, hint := p.whyUnset(t, name); message != "" && !given.MatchString(t.Run.V) {
 			told[about] = true
 			p.within("unset-variable", t.Run, from, width, hint, "%s", message)
 		}
@@ -56,6 +60,9 @@ func (p *pass) unset(t *dsl.Task, s *script) {
 			}
 			return true
 		})
+	}
+	if !slices.ContainsFunc(askers, func(sign string) bool { return strings.Contains(t.Run.V, sign) }) {
+		return
 	}
 	for _, m := range asked.FindAllStringSubmatchIndex(t.Run.V, -1) {
 		if name := t.Run.V[m[2]:m[3]]; !own[name] {
