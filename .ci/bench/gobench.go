@@ -63,7 +63,7 @@ func (r results) points(name, unit string, sizes ...int) (ps []point, err error)
 // engine measures the engine's own cost: runs of tasks that start no process,
 // recorded on a disk that confirms every transaction.
 func (b *bench) engine() ([]figure, error) {
-	r, err := gobench("RunOfCalls", "./runtime", 5)
+	r, err := gobench("RunOfCalls", "./runtime", 3)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (b *bench) engine() ([]figure, error) {
 }
 
 func (b *bench) lint() ([]figure, error) {
-	r, err := gobench("FilesOfTwentyTasks|TasksInAFile", "./dsl/lint", 5)
+	r, err := gobench("FilesOfTwentyTasks|TasksInAFile", "./dsl/lint", 3)
 	if err != nil {
 		return nil, err
 	}

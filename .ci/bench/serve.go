@@ -240,7 +240,7 @@ func (b *bench) waiting() ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		u, percent, _, err := s.rest(5*time.Second, 65*time.Second) // it looks into the store twice a minute
+		u, percent, _, err := s.rest(5*time.Second, 35*time.Second) // it looks into the store twice a minute
 		if err := errors.Join(err, s.stop()); err != nil {
 			return nil, err
 		}
