@@ -51,7 +51,9 @@ func TestEveryReadGoesByAnIndexAndSortsNothing(t *testing.T) {
 	_, err4 := s.Attempts(ctx, "r")
 	_, err5 := s.Events(ctx, "r")
 	_, err6 := s.Ticks(ctx, "w", time.Time{}, time.Time{}, 0)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	_, err7 := s.Scheduled(ctx, 10)
+	_, err8 := s.Queued(ctx, "w", 10)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{

@@ -191,15 +191,21 @@ func (s *Store) Unfinished(ctx context.Context, after string, limit int) ([]stor
 	return read(ctx, s, part+`queued' AND id > ?1 UNION ALL `+part+`running' AND id > ?1 ORDER BY id LIMIT ?2`, scanRun, after, bounded(limit))
 }
 
+// The indexes of what waits are named: SQLite takes few runs to be in one state,
+// and would rather sort a million of them.
+const (
+	scheduledRuns = `SELECT ` + runColumns + ` FROM runs INDEXED BY runs_scheduled WHERE state = 'scheduled' ORDER BY not_before, id LIMIT ?`
+	queuedRuns    = `SELECT ` + runColumns + ` FROM runs INDEXED BY runs_queued WHERE state = 'queued' AND workflow = ? ORDER BY turn, id LIMIT ?`
+)
+
 // Scheduled lists runs in state scheduled by NotBefore and id.
 func (s *Store) Scheduled(ctx context.Context, limit int) ([]store.Run, error) {
-	return read(ctx, s, `SELECT `+runColumns+` FROM runs WHERE state = 'scheduled' ORDER BY not_before, id LIMIT ?`, scanRun, bounded(limit))
+	return read(ctx, s, scheduledRuns, scanRun, bounded(limit))
 }
 
 // Queued lists the queued runs of a workflow by Turn and id.
 func (s *Store) Queued(ctx context.Context, workflow string, limit int) ([]store.Run, error) {
-	const query = `SELECT ` + runColumns + ` FROM runs WHERE state = 'queued' AND workflow = ? ORDER BY turn, id LIMIT ?`
-	return read(ctx, s, query, scanRun, workflow, bounded(limit))
+	return read(ctx, s, queuedRuns, scanRun, workflow, bounded(limit))
 }
 
 func bounded(limit int) int { return min(max(limit, 1), store.MaxLimit) }
