@@ -331,7 +331,7 @@ func request(t *testing.T, b *block, c *command) runtime.Request {
 	for i := range q.Plan.Tasks {
 		if shell := q.Plan.Tasks[i].Spec.Shell.Argv; len(shell) > 0 {
 			if _, err := exec.LookPath(shell[0]); err != nil {
-				t.Skipf("the example at %s is for %s, which is not installed", b.place(), shell[0])
+				t.Skipf("the example at %s is a script for %s, which is not there: install it", b.place(), shell[0])
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func systemCalls(t *testing.T, name string, args ...string) int {
 	cmd.Env = append(os.Environ(), "PATH=/usr/bin:/bin")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		if strings.Contains(string(text), "PTRACE") {
-			t.Skipf("processes may not be traced here: %s", text)
+			t.Skipf("the system forbids to trace processes, without which their system calls cannot be counted (ptrace_scope, or a container without SYS_PTRACE): %s", text)
 		}
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -52,7 +52,7 @@ func systemCalls(t *testing.T, name string, args ...string) int {
 // the loader does for its program, which is measured by itself and taken off.
 func TestATaskCostsFewSystemCalls(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip("there is no strace to count with")
+		t.Skip("system calls are counted with strace(1), which is not there: install strace")
 	}
 	chain := func(n int) int {
 		dir := t.TempDir()
