@@ -142,7 +142,7 @@ func (s *Server) problem(err error) error {
 		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, runtime.ErrRefused):
 		return huma.Error422UnprocessableEntity(err.Error())
-	case errors.Is(err, runtime.ErrStopped):
+	case errors.Is(err, runtime.ErrStopped), errors.Is(err, store.ErrFull): // it can be asked again
 		return huma.Error503ServiceUnavailable(err.Error())
 	}
 	s.Log.Error("a request failed", "error", err)
