@@ -57,6 +57,9 @@ func (g *globals) listRuns(ctx context.Context, f store.RunFilter, asJSON bool) 
 	if err != nil {
 		return err
 	}
+	if len(runs) == 0 && f.Workflow != "" {
+		g.tellUnknown(ctx, f.Workflow)
+	}
 	if asJSON {
 		reports := make([]runtime.Report, 0, len(runs))
 		for _, r := range runs {

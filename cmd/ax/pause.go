@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/user"
 	"slices"
@@ -14,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ax-scheduler/ax/runtime"
-	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/runtime/server"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -100,8 +97,8 @@ func pauseText(p store.Pause) string {
 // onStoreOf does something to a workflow in a store that nobody serves. The
 // workflow is one of the folder, or was paused before.
 func (g *globals) onStoreOf(ctx context.Context, name string, do func(store.Store) error) error {
-	names, err := reload.Names(g.workflows)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	names, err := g.workflowNames()
+	if err != nil {
 		return err
 	}
 	known := slices.Contains(names, name)

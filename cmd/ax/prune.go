@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,6 +79,11 @@ func (g *globals) prune(ctx context.Context, names []string, keep retention, dry
 	}
 	if err != nil {
 		return err
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(gone, func(r runtime.Report) bool { return r.Workflow == name }) {
+			g.tellUnknown(ctx, name)
+		}
 	}
 	if asJSON {
 		return g.printJSON(append([]runtime.Report{}, gone...))
