@@ -191,7 +191,7 @@ func (c *compiler) unknown(name dsl.Value[string], says string) bool {
 	if ids, list := dsl.AsList(name.V); len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { _, ok := c.plan.index[id]; return !ok }) {
 		hint = list
 	} else if near := c.nearest(name.V); near != "" {
-		hint = "did you mean " + strconv.Quote(near) + "?"
+		hint = dsl.DidYouMean(near)
 	} else if c.wf.Unread("tasks") {
 		c.wrong = true
 		return false

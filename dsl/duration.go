@@ -109,11 +109,11 @@ var spelled = strings.NewReplacer(" ", "", "_", "", "milliseconds", "ms", "milli
 func durationHint(text string) string {
 	meant := spelled.Replace(strings.ToLower(text))
 	if _, err := ParseDuration(meant); err == nil {
-		return didYouMean(meant)
+		return DidYouMean(meant)
 	}
 	if weeks, ok := strings.CutSuffix(meant, "w"); ok {
 		if n, err := strconv.Atoi(weeks); err == nil && n > 0 && n < 5000 {
-			return didYouMean(strconv.Itoa(7*n) + "d")
+			return DidYouMean(strconv.Itoa(7*n) + "d")
 		}
 	}
 	return durationRule

@@ -86,7 +86,7 @@ func (p *parser) suggest(name string, s section, likely func() []string) (meant,
 	}
 	near := Nearest(name, names)
 	if near != "" && sameWord(strings.TrimSpace(name), near) {
-		return near, didYouMean(near), true
+		return near, DidYouMean(near), true
 	}
 	if near != "" {
 		near = Nearest(name, likely())
@@ -99,7 +99,7 @@ func (p *parser) suggest(name string, s section, likely func() []string) (meant,
 	}
 	switch {
 	case near != "":
-		return near, didYouMean(near), true
+		return near, DidYouMean(near), true
 	case strings.HasPrefix(name, "x-"):
 		return "", "keys that begin with x- stand at the top of the file", true
 	case len(names) <= 8:

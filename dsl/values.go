@@ -348,7 +348,7 @@ func oneOf[T any](v val, choices []choice[T]) Value[T] {
 	if !ok {
 		return Value[T]{}
 	}
-	v.bad(fmt.Sprintf("%s is %s, but must be %s", v.label(), quote(s.V), either(words)), didYouMean(nearWord(s.V, words)))
+	v.bad(fmt.Sprintf("%s is %s, but must be %s", v.label(), quote(s.V), either(words)), DidYouMean(nearWord(s.V, words)))
 	return Value[T]{}
 }
 
@@ -382,7 +382,8 @@ func either(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-func didYouMean(word string) string {
+// DidYouMean is the hint that suggests a word; empty for no word.
+func DidYouMean(word string) string {
 	if word == "" {
 		return ""
 	}

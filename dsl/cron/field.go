@@ -193,7 +193,7 @@ func (f *field) suggest(word string) string {
 	low := strings.ToLower(word)
 	for _, name := range f.names {
 		if strings.HasPrefix(low, name) || len(low) > 1 && strings.HasPrefix(name, low) {
-			return fmt.Sprintf("did you mean %q?", name)
+			return dsl.DidYouMean(name)
 		}
 	}
 	for i := range fields {
@@ -203,10 +203,7 @@ func (f *field) suggest(word string) string {
 			}
 		}
 	}
-	if near := dsl.Nearest(low, f.names); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return ""
+	return dsl.DidYouMean(dsl.Nearest(low, f.names))
 }
 
 // foreign recognises the extensions of other schedulers and says what to do instead; empty if s is not one.

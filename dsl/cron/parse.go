@@ -173,11 +173,7 @@ func macro(tokens []token) (string, error) {
 		}
 		names[i] = m.name
 	}
-	hint := ""
-	if near := dsl.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return "", bad(first, hint, "unknown name %s, allowed are %s", quote(first.text), strings.Join(names, " "))
+	return "", bad(first, dsl.DidYouMean(dsl.Nearest(name, names)), "unknown name %s, allowed are %s", quote(first.text), strings.Join(names, " "))
 }
 
 func wrongCount(tokens []token) *Error {

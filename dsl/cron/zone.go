@@ -81,17 +81,17 @@ func suggestZone(name string) string {
 		keys[i] = folded(n)
 		byKey[keys[i]] = n
 		if keys[i] == typed {
-			return fmt.Sprintf("did you mean %q?", n)
+			return dsl.DidYouMean(n)
 		}
 	}
 	for i, n := range names {
 		if typed != "" && strings.HasSuffix(keys[i], "/"+typed) {
-			return fmt.Sprintf("did you mean %q?", n)
+			return dsl.DidYouMean(n)
 		}
 	}
 	const telling = 5 // "PST" is no misspelt "EST"
 	if near := dsl.Nearest(typed, keys); near != "" && len(typed) >= telling {
-		return fmt.Sprintf("did you mean %q?", byKey[near])
+		return dsl.DidYouMean(byKey[near])
 	}
 	return zoneHint
 }

@@ -95,7 +95,7 @@ func (c *compiler) noFunction(name string, at place) *Error {
 	name = named(name)
 	hint, ok := instead[name]
 	if !ok {
-		hint = meant(dsl.Nearest(name, functionNames))
+		hint = dsl.DidYouMean(dsl.Nearest(name, functionNames))
 	}
 	return at.bad("unknown function "+strconv.Quote(name), hint)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ax-scheduler/ax/dsl"
 )
 
 // domain is the values that something of the language can have, where they are
@@ -45,7 +47,7 @@ func (d *domain) never(x code) *Error {
 	hint := d.hint
 	for _, v := range d.values {
 		if s, ok := v.(string); ok && len(word) > 2 && strings.HasPrefix(s, word[:3]) {
-			hint = meant(s)
+			hint = dsl.DidYouMean(s)
 		}
 	}
 	return x.at.bad(d.what+" "+strconv.Quote(word), hint)

@@ -267,7 +267,7 @@ func (m *machine) outputs(id string) (any, error) {
 // nearest suggests a key of a map.
 func nearest[V any](key string, m map[string]V) string {
 	if n := dsl.Nearest(key, slices.Sorted(maps.Keys(m))); n != "" {
-		return meant(n)
+		return dsl.DidYouMean(n)
 	}
 	return fallbackHint
 }

@@ -181,7 +181,7 @@ func (c *compiler) param(name string, at place) (code, *Error) {
 // near suggests a name, or lists those that there are.
 func (c *compiler) near(name string, known []string, root string) string {
 	if n := dsl.Nearest(name, known); n != "" {
-		return meant(root + "." + n)
+		return dsl.DidYouMean(root + "." + n)
 	}
 	switch {
 	case len(known) == 0:
@@ -231,7 +231,7 @@ func (c *compiler) task(from int, parts []part) (code, []part, *Error) {
 // was perhaps meant to be an output.
 func (c *compiler) field(id, word string) string {
 	if n := dsl.Nearest(word, taskFieldNames); n != "" {
-		return meant(n)
+		return dsl.DidYouMean(n)
 	}
 	return fmt.Sprintf("an output is tasks.%s.outputs.%s; else there is state, exit_code, error", id, word)
 }

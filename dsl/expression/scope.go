@@ -2,7 +2,6 @@ package expression
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/ax-scheduler/ax/dsl"
 )
@@ -140,22 +139,14 @@ func (s *Scope) excuses(root, name string, known []string) bool {
 func (s *Scope) elsewhere(word string) string {
 	switch {
 	case s.declares("params", word):
-		return meant("params." + word)
+		return dsl.DidYouMean("params." + word)
 	case s.tasks[word]:
-		return meant("tasks." + word)
+		return dsl.DidYouMean("tasks." + word)
 	case s.secrets[word]:
-		return meant("secrets." + word)
+		return dsl.DidYouMean("secrets." + word)
 	}
 	names := slices.Concat(s.roots, functionNames)
-	return meant(dsl.Nearest(word, names))
-}
-
-// meant is the hint that suggests a word; none for no word.
-func meant(word string) string {
-	if word == "" {
-		return ""
-	}
-	return "did you mean " + strconv.Quote(word) + "?"
+	return dsl.DidYouMean(dsl.Nearest(word, names))
 }
 
 // Reference is one name that an expression uses: the parts of it, such as

@@ -169,8 +169,8 @@ func (a *folder) refer(f *File, name dsl.Value[string]) *File {
 		for _, g := range a.files {
 			names = append(names, nameOf(g))
 		}
-		if near := dsl.Nearest(name.V, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
+		if meant := dsl.DidYouMean(dsl.Nearest(name.V, names)); meant != "" {
+			hint = meant
 		} else if slices.ContainsFunc(a.files, nameless) {
 			return nil
 		}

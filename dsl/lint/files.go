@@ -43,7 +43,7 @@ func (p *pass) nearFile(dir, name, full string) string {
 		return `"~" means nothing here, only in a script`
 	}
 	if near := p.disk.nearest(full); near != "" {
-		return fmt.Sprintf("did you mean %q?", strings.TrimSuffix(name, path.Base(name))+near)
+		return dsl.DidYouMean(strings.TrimSuffix(name, path.Base(name)) + near)
 	}
 	if strings.HasPrefix(name, "/") {
 		return ""
@@ -174,7 +174,7 @@ func (p *pass) needProgram(t *dsl.Task, n need, atFirst bool, report func(hint, 
 			return
 		}
 		if moved != "" {
-			hint = fmt.Sprintf("did you mean %q?", strings.TrimSuffix(path.Clean(n.name), path.Join(path.Base(path.Dir(full)), path.Base(full)))+moved)
+			hint = dsl.DidYouMean(strings.TrimSuffix(path.Clean(n.name), path.Join(path.Base(path.Dir(full)), path.Base(full))) + moved)
 		}
 	}
 	if !atFirst && !n.code {

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -158,10 +159,8 @@ func unused(f *File, o *Options, ignores []ignore) (ds dsl.Diagnostics) {
 		switch {
 		case n.effect.used:
 		case !known:
-			message, hint = fmt.Sprintf("there is no rule %q to ignore", n.rule), "ax lint --explain lists the rules"
-			if near := dsl.Nearest(n.rule, Names()); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
+			message = fmt.Sprintf("there is no rule %q to ignore", n.rule)
+			hint = cmp.Or(dsl.DidYouMean(dsl.Nearest(n.rule, Names())), "ax lint --explain lists the rules")
 		case !CanIgnore(n.rule):
 			message, hint = fmt.Sprintf("rule %q cannot be ignored", n.rule), "a workflow that breaks it is not loaded"
 		case !tried || !o.tries(f, n.rule):

@@ -45,7 +45,7 @@ func (p *pass) query(s *dsl.SQL, scope func() *expression.Scope) {
 			}
 			hint := `give it in "params"; behind a colon that is no parameter, leave a blank`
 			if near := dsl.Nearest(m.Name, names); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", ":"+near)
+				hint = dsl.DidYouMean(":" + near)
 			}
 			p.within("unknown-reference", s.Query, m.Start, m.End-m.Start, hint, `":%s" has no value in "params"`, m.Name)
 		}

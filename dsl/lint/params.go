@@ -235,8 +235,8 @@ func (p *pass) given(in *inputs, fields []dsl.Field) {
 			if len(in.names) == 0 {
 				hint = "it declares none"
 			}
-			if near := dsl.Nearest(f.Name.V, in.names); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
+			if meant := dsl.DidYouMean(dsl.Nearest(f.Name.V, in.names)); meant != "" {
+				hint = meant
 			} else if in.wf.Unread("params") {
 				continue
 			}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -165,11 +166,7 @@ func (f *refusals) set(args []*syntax.Word) {
 		}
 		i++
 		if name, ok := literal(args[i]); ok && optionName.MatchString(name) && !slices.Contains(names, name) && !slices.Contains(setNamesBash, name) {
-			hint := ""
-			if near := dsl.Nearest(name, names); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			f.say(args[i], hint, "set has no option %q", name)
+			f.say(args[i], dsl.DidYouMean(dsl.Nearest(name, names)), "set has no option %q", name)
 			return
 		}
 	}
@@ -194,11 +191,7 @@ func (f *refusals) trap(args []*syntax.Word) {
 		if !ok || !signalName.MatchString(text) || strings.HasPrefix(name, "RT") || slices.Contains(signals, name) {
 			continue
 		}
-		hint := "the signals are EXIT, HUP, INT, TERM and others"
-		if near := dsl.Nearest(name, signals); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		f.say(w, hint, "there is no signal %q to trap", text)
+		f.say(w, cmp.Or(dsl.DidYouMean(dsl.Nearest(name, signals)), "the signals are EXIT, HUP, INT, TERM and others"), "there is no signal %q to trap", text)
 		return
 	}
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -130,10 +131,7 @@ func (p *pass) whyUnset(t *dsl.Task, name string) (message, hint string) {
 		return fmt.Sprintf("$%s is set only in handlers of a failure", name), fmt.Sprintf("name %q in on_failure, of a task or of the workflow", t.ID.V)
 	}
 	known := slices.Concat(everyTask, everyItem, everyFailure, []string{runState})
-	if near := dsl.Nearest(name, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return fmt.Sprintf("ax sets no variable %q", name), hint
+	return fmt.Sprintf("ax sets no variable %q", name), dsl.DidYouMean(dsl.Nearest(name, known))
 }
 
 // whyNoParam looks for the parameter behind a variable.
@@ -146,11 +144,7 @@ func (p *pass) whyNoParam(name, parameter string) (message, hint string) {
 		}
 		known = append(known, v)
 	}
-	hint = "declare it in params"
-	if near := dsl.Nearest(name, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return fmt.Sprintf("no parameter arrives as $%s", name), hint
+	return fmt.Sprintf("no parameter arrives as $%s", name), cmp.Or(dsl.DidYouMean(dsl.Nearest(name, known)), "declare it in params")
 }
 
 // means gives what tells whether a name is that of a task. It may be the one that
