@@ -159,9 +159,9 @@ func (s *Server) backfillForm(w http.ResponseWriter, r *http.Request) error {
 
 // cancelPage asks whether a run is to be cancelled, where no script asks.
 func (s *Server) cancelPage(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.Store.Run(r.Context(), r.PathValue("id"))
+	run, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
-		return missing("there is no run %q", r.PathValue("id"))
+		return err
 	}
 	if run.State.Final() {
 		return backToRun(w, r)

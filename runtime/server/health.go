@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -64,8 +65,10 @@ func (s *Server) partOfRuns(ctx context.Context, f store.RunFilter, after string
 		if !cursor.MatchString(after) {
 			return nil, badCursor()
 		}
-		if _, err := s.Store.Run(ctx, after); err != nil {
+		if _, err := s.Store.Run(ctx, after); errors.Is(err, store.ErrNotFound) {
 			return nil, badCursor()
+		} else if err != nil {
+			return nil, s.problem(err)
 		}
 		f.Before = after
 	}

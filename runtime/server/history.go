@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -69,8 +70,11 @@ func (s *Server) sourceOf(ctx context.Context, name, version string) ([]byte, er
 		return file.Source.Text, nil
 	}
 	v, err := s.Store.Version(ctx, version)
-	if err != nil || v.Workflow != name {
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && v.Workflow != name:
 		return nil, huma.Error404NotFound("there is no such version of this workflow")
+	case err != nil:
+		return nil, s.problem(err)
 	}
 	return v.Text, nil
 }

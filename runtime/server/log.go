@@ -81,8 +81,8 @@ var errInstances = fmt.Errorf("%w", store.ErrNotFound)
 func (s *Server) findLog(ctx context.Context, id, task string, number int) (foundLog, error) {
 	var l foundLog
 	var err error
-	if l.run, err = s.Store.Run(ctx, id); err != nil {
-		return l, fmt.Errorf("there is no run %q: %w", id, store.ErrNotFound)
+	if l.run, err = s.findRun(ctx, id); err != nil {
+		return l, err
 	}
 	plan, err := s.planOf(ctx, l.run.Workflow, l.run.Version)
 	if err != nil {

@@ -109,9 +109,9 @@ func (s *Server) artifacts(run string) (all []artifactFile) {
 // shown: what is in it is the task's business. The path is looked up among the
 // files that are there.
 func (s *Server) artifact(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.Store.Run(r.Context(), r.PathValue("id"))
+	run, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
-		return missing("there is no run %q", r.PathValue("id"))
+		return err
 	}
 	files := s.artifacts(run.ID)
 	i := slices.IndexFunc(files, func(f artifactFile) bool { return f.Path == r.PathValue("path") })

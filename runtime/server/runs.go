@@ -143,6 +143,16 @@ func (s *Server) report(ctx context.Context, id string, status int) (*runAnswer,
 	return &runAnswer{status, rep}, nil
 }
 
+// findRun reads a run. An error that tells of the store, not of the id, stays
+// what it is.
+func (s *Server) findRun(ctx context.Context, id string) (store.Run, error) {
+	run, err := s.Store.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		err = missing("there is no run %q", id)
+	}
+	return run, err
+}
+
 var cursor = regexp.MustCompile(`^[0-9a-z]{1,64}$`)
 
 func (s *Server) listRuns(ctx context.Context, in *runsInput) (*list[runtime.Report], error) {

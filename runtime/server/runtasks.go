@@ -36,9 +36,9 @@ const rowsKept = 8
 
 // readRun reads a run and what its tasks are at.
 func (s *Server) readRun(ctx context.Context, id string) (store.Run, []taskMark, *planned, error) {
-	run, err := s.Store.Run(ctx, id)
+	run, err := s.findRun(ctx, id)
 	if err != nil {
-		return run, nil, nil, missing("there is no run %q", id)
+		return run, nil, nil, err
 	}
 	plan, err := s.planOf(ctx, run.Workflow, run.Version)
 	if err != nil {
