@@ -152,11 +152,12 @@ func wantsPage(r *http.Request) bool {
 
 // deny answers with a page or a problem, as the asker can read.
 func (s *Server) deny(w http.ResponseWriter, r *http.Request, status int, detail string) {
-	if wantsPage(r) {
-		s.errorPage(w, r, status, detail)
+	if !wantsPage(r) {
+		refuse(w, status, detail)
 		return
 	}
-	refuse(w, status, detail)
+	title := http.StatusText(status)
+	s.render(w, r, status, "error", page{Title: title}, errorView{status, title, detail})
 }
 
 // refuse answers with a problem (RFC 9457).

@@ -72,7 +72,7 @@ func (s *Server) page(do func(http.ResponseWriter, *http.Request) error) http.Ha
 		if known != nil {
 			status, detail = known.GetStatus(), detailOf(known)
 		}
-		s.errorPage(w, r, status, detail)
+		s.deny(w, r, status, detail)
 	}
 }
 
@@ -158,14 +158,6 @@ type errorView struct {
 	Status int
 	Title  string
 	Detail string
-}
-
-func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, status int, detail string) {
-	if !wantsPage(r) {
-		refuse(w, status, detail)
-		return
-	}
-	s.render(w, r, status, "error", page{Title: http.StatusText(status)}, errorView{status, http.StatusText(status), detail})
 }
 
 var assetHash = sync.OnceValue(func() string {
