@@ -30,15 +30,16 @@ var actions = map[string]string{
 // written with the change itself.
 func (s *Server) record(r *http.Request, status int) {
 	_, route, _ := strings.Cut(r.Pattern, " ")
-	action := actions[strings.TrimPrefix(route, "/api/v1")]
+	route = strings.TrimPrefix(route, "/api/v1")
+	action := actions[route]
 	if action == "" {
 		return
 	}
 	workflow, run := "", ""
-	switch at := strings.TrimPrefix(route, "/api/v1"); {
-	case strings.HasPrefix(at, "/workflows/"):
+	switch {
+	case strings.HasPrefix(route, "/workflows/"):
 		workflow = r.PathValue("name")
-	case strings.HasPrefix(at, "/runs/"):
+	case strings.HasPrefix(route, "/runs/"):
 		if rec, err := s.Store.Run(context.WithoutCancel(r.Context()), r.PathValue("id")); err == nil {
 			workflow, run = rec.Workflow, rec.ID
 		} else {
