@@ -93,10 +93,8 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 	if !v.Loaded && len(runs) == 0 {
 		return missing("there is no workflow %q", name)
 	}
+	runs = s.localRuns(runs)
 	slices.Reverse(runs)
-	for i := range runs {
-		runs[i] = s.localRun(runs[i])
-	}
 	v.Bars, v.Longest = durations(runs)
 	if v.Ledger, err = s.Store.LastTicks(ctx, name, store.Tick{}, ledgerRows); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (s *Server) homePage(w http.ResponseWriter, r *http.Request) error {
 		if !f.Diagnostics.Errors() || len(v.Broken) == 10 {
 			continue
 		}
-		p := fileProblems{Path: f.Path, Workflow: f.Name, Stale: f.Stale, Loaded: f.Name != ""}
+		p := fileProblems{Path: f.Path, Workflow: f.Name, Stale: f.Stale}
 		for _, d := range f.Diagnostics {
 			if item := diagnosticOf(d); item.Severity == "error" {
 				p.Items = append(p.Items, item)
@@ -127,9 +127,8 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 		if p, paused := sch.paused[name]; paused {
 			row.Paused = &p
 		}
-		for _, run := range slices.Backward(strips[name]) {
-			row.Strip = append(row.Strip, s.localRun(run))
-		}
+		row.Strip = s.localRuns(strips[name])
+		slices.Reverse(row.Strip)
 		if n := len(row.Strip); n > 0 {
 			row.Last = &row.Strip[n-1]
 		}
@@ -154,9 +153,7 @@ func (s *Server) homeRuns(ctx context.Context, v *homeView) error {
 	if err != nil {
 		return err
 	}
-	for _, run := range running {
-		v.Running = append(v.Running, s.localRun(run))
-	}
+	v.Running = s.localRuns(running)
 	h, err := s.Engine.Health(ctx)
 	if err != nil {
 		return err

@@ -65,15 +65,14 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		v.Params = append(v.Params, pair{name, oneLine(run.Params[name], 200)})
 	}
 	v.Files = s.artifacts(run.ID)
-	if v.Previous, err = s.Store.Runs(ctx, store.RunFilter{Workflow: run.Workflow, Limit: 20}); err != nil {
+	previous, err := s.Store.Runs(ctx, store.RunFilter{Workflow: run.Workflow, Limit: 20})
+	if err != nil {
 		return err
 	}
+	v.Previous = s.localRuns(previous)
+	slices.Reverse(v.Previous)
 	if v.Changes, err = s.changesOf(ctx, "", run.ID); err != nil {
 		return err
-	}
-	slices.Reverse(v.Previous)
-	for i := range v.Previous {
-		v.Previous[i] = s.localRun(v.Previous[i])
 	}
 	p := page{Title: run.Workflow + " " + run.State.String(), Nav: "runs", Watch: watching("run=" + url.QueryEscape(run.ID)), Since: since, Busy: !run.State.Final()}
 	s.render(w, r, http.StatusOK, "run", p, v)
@@ -162,9 +161,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	for _, run := range runs {
-		v.Runs = append(v.Runs, s.localRun(run))
-	}
+	v.Runs = s.localRuns(runs)
 	if len(runs) == f.Limit {
 		v.Next = runs[len(runs)-1].ID
 	}
@@ -181,10 +178,11 @@ type diagnosticsView struct {
 }
 
 type fileProblems struct {
-	Path, Workflow string
-	Stale, Loaded  bool
-	Items          []diagnosticItem
-	More           int
+	Path     string
+	Workflow string // that is loaded of it; empty for none
+	Stale    bool
+	Items    []diagnosticItem
+	More     int
 }
 
 // diagnosticsPage tells what is wrong with which file, the worst first.
@@ -202,7 +200,7 @@ func (s *Server) diagnosticsPage(w http.ResponseWriter, r *http.Request) error {
 		return min(n, 1)
 	}
 	for _, f := range s.Catalog().Files {
-		p := fileProblems{Path: f.Path, Workflow: f.Name, Stale: f.Stale, Loaded: f.Name != ""}
+		p := fileProblems{Path: f.Path, Workflow: f.Name, Stale: f.Stale}
 		for _, d := range f.Diagnostics {
 			switch item := diagnosticOf(d); {
 			case item.Severity == "info":

@@ -96,6 +96,16 @@ func (s *Server) localRun(r store.Run) store.Run {
 	return r
 }
 
+// localRuns gives runs of their own, since those of the store or of a cache may
+// be read by others.
+func (s *Server) localRuns(runs []store.Run) []store.Run {
+	all := make([]store.Run, 0, len(runs))
+	for _, r := range runs {
+		all = append(all, s.localRun(r))
+	}
+	return all
+}
+
 // shown is what of a run's tasks a page shows, and so what is read of them.
 type shown struct {
 	rows   []taskMark // of the list

@@ -24,7 +24,7 @@ const (
 type recent struct {
 	mu     sync.Mutex
 	strips map[string]strip
-	ended  map[string]int // how often the runs of a workflow have changed
+	edits  map[string]int // of the runs of each workflow
 
 	coming   []runtime.Coming
 	comingAt time.Time
@@ -40,10 +40,10 @@ type strip struct {
 func (c *recent) changed(workflow string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended == nil {
-		c.ended = map[string]int{}
+	if c.edits == nil {
+		c.edits = map[string]int{}
 	}
-	c.ended[workflow]++
+	c.edits[workflow]++
 	delete(c.strips, workflow)
 }
 
@@ -57,7 +57,7 @@ func (s *Server) stripsOf(ctx context.Context, workflows []string) (map[string][
 		if known, ok := c.strips[w]; ok && time.Since(known.at) < stripsHold {
 			all[w] = known.runs
 		} else {
-			before[w] = c.ended[w]
+			before[w] = c.edits[w]
 		}
 	}
 	c.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Server) stripsOf(ctx context.Context, workflows []string) (map[string][
 		c.strips = map[string]strip{}
 	}
 	for w, n := range before {
-		if c.ended[w] == n {
+		if c.edits[w] == n {
 			c.strips[w] = strip{all[w], time.Now()}
 		}
 	}
