@@ -144,15 +144,16 @@ func ascii(text string) string {
 
 // base64Of gives the base64 of a value inside of a longer text, which depends on
 // where it begins: that of each of the three places, without the characters at its
-// borders that its neighbours have a part in.
+// borders that its neighbours have a part in. Where it ends the text, its last
+// character and the padding are its own.
 func base64Of(v string) (fs []string) {
-	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		for shift := range 3 {
 			text := enc.EncodeToString(append(make([]byte, shift), v...))
 			from := []int{0, 2, 3}[shift]
 			to := (shift + len(v)) * 8 / 6
 			if from < to {
-				fs = append(fs, text[from:to])
+				fs = append(fs, text[from:], strings.TrimRight(text[from:], "="), text[from:to])
 			}
 		}
 	}

@@ -79,6 +79,25 @@ func TestAMaskTakesOutWhatOtherProgramsMakeOfASecret(t *testing.T) {
 	}
 }
 
+// The character in front of the padding has bits of the secret, too.
+func TestOfTheBase64OfASecretNothingIsLeft(t *testing.T) {
+	for _, secret := range []string{"hunter+22/x", "hunter+22/xy", "hunter+22/xyz"} {
+		m, _ := NewMask([]string{secret})
+		for _, text := range []string{
+			base64.StdEncoding.EncodeToString([]byte(secret)),
+			base64.URLEncoding.EncodeToString([]byte(secret)),
+			base64.RawStdEncoding.EncodeToString([]byte(secret)),
+		} {
+			if got := strings.TrimRight(m.Text(text), "="); got != "***" {
+				t.Errorf("%q became %q", text, got)
+			}
+		}
+		if got := m.Text(base64.StdEncoding.EncodeToString([]byte("u:" + secret))); !strings.HasSuffix(got, "***") {
+			t.Errorf("behind a name it became %q", got)
+		}
+	}
+}
+
 func TestWithoutSecretsThereIsNoMask(t *testing.T) {
 	if m, _ := NewMask([]string{"", "abc"}); m != nil || m.Text("abc") != "abc" {
 		t.Error("there is a mask for nothing")
