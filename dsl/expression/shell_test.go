@@ -113,6 +113,20 @@ var nasty = []string{"", " ", "x", "-n", "--help", "a b", "  two  spaces  ", "*"
 	"`touch pwned`", "'", `"`, `a'b"c`, `\`, `\\ \n \`, "x; touch pwned", "x\ny", "x\n", "\n", "\n\n", "\t", "END\ntouch pwned", "!x &|<>(){}",
 	"${{ params.v }}", "%s%n", "a=b", "#", "a[$(touch pwned)]", "{a,b}", "é✓", "\xff\xfe", "\x01\x7f", "=", "a\rb", "$", "$1", "$'x'", "}", "))", ";;", "esac"}
 
+// anyValues are such as nobody has thought of. The slash, which no name of a file
+// can have, is left out of them.
+func anyValues(n int) []string {
+	bits := []string{"a", " ", "\n", "\t", "'", `"`, `\`, "$", "`", "(", ")", "{", "}", "[", "]", "*", "?", "~", "!", "#", "&", ";", "|", "<", ">", "=", "-", "%", "END", "é"}
+	value := rapid.OneOf(
+		rapid.Map(rapid.SliceOfN(rapid.SampledFrom(bits), 1, 20), func(all []string) string { return strings.Join(all, "") }),
+		rapid.Map(rapid.SliceOfN(rapid.ByteRange(1, 255), 1, 40), func(all []byte) string { return strings.ReplaceAll(string(all), "/", "") }))
+	var values []string
+	for i := range n {
+		values = append(values, value.Example(i))
+	}
+	return values
+}
+
 func scriptScope() *Scope {
 	wf := &dsl.Workflow{}
 	for i := range 400 {
@@ -125,6 +139,7 @@ func scriptScope() *Scope {
 // with every value, all values of a place in one process.
 func TestAValueArrivesByteForByteWhereverAnExpressionMayStand(t *testing.T) {
 	scope := scriptScope()
+	every := append(slices.Clone(nasty), anyValues(60)...)
 	for _, sh := range shells {
 		all := places
 		if sh.shell == Bash {
@@ -137,7 +152,7 @@ func TestAValueArrivesByteForByteWhereverAnExpressionMayStand(t *testing.T) {
 				script.WriteString(printer)
 				values := &Values{Params: map[string]string{}}
 				var env []string
-				for i, v := range nasty {
+				for i, v := range every {
 					name := fmt.Sprintf("v%d", i)
 					values.Params[name] = v
 					env = append(env, fmt.Sprintf("V%d=%s", i, v))
