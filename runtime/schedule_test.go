@@ -81,6 +81,19 @@ func TestASchedulesTwinsAreKeptFromTheFirstLoadOn(t *testing.T) {
 	})
 }
 
+func TestARunOfAScheduleHasTheParametersOfIt(t *testing.T) {
+	x := &script{}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		load(ctx, t, e, "name: flow\ntimezone: UTC\nparams: {n: 1, r: x}\ncron: [{cron: '*/10 * * * *', params: {n: 7}}]\ntasks:\n  a: {run: x}\n")
+		time.Sleep(15 * time.Minute)
+		for _, want := range []string{"AX_PARAM_N=7", "AX_PARAM_R=x"} {
+			if !slices.Contains(x.envs["a"], want) {
+				t.Errorf("the task was not told %s, but %q", want, x.envs["a"])
+			}
+		}
+	})
+}
+
 func TestTheOverlapRuleDecidesOverATickWhileARunIsGoing(t *testing.T) {
 	for _, c := range []struct {
 		overlap string

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -236,6 +237,9 @@ func TestEveryFunctionIsDescribedAndCanBeCalled(t *testing.T) {
 		seen[f.Name] = true
 		if !strings.HasPrefix(f.Signature, f.Name+"(") || f.Doc == "" || strings.HasSuffix(f.Doc, ".") {
 			t.Errorf("%s: %q, %q", f.Name, f.Signature, f.Doc)
+		}
+		if !slices.ContainsFunc(results, func(r struct{ code, want string }) bool { return strings.Contains(r.code, f.Name+"(") }) {
+			t.Errorf("no value of %s is tested", f.Name)
 		}
 		_, err := Compile(f.Name+"()", WantText, inTask())
 		if e := asError(t, err); !strings.Contains(e.Message, "too few arguments") {
