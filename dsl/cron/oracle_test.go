@@ -359,3 +359,27 @@ func TestFiresAroundTransitionsAreThoseOfTheOracle(t *testing.T) {
 		}
 	}
 }
+
+// Every zone's changes of the clock from 2026 to 2036, of zones that change
+// alike one.
+func TestTenYearsOfEveryZoneAreThoseOfTheOracle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	alike, steady := map[string]bool{}, 0
+	for _, zone := range strings.Fields(zoneNames) {
+		list := transitionsOf(t, zone, 2026, 2036)
+		if len(list) == 0 {
+			steady++
+			checkTransition(t, transition{zone, time.Date(2030, time.March, 31, 1, 0, 0, 0, time.UTC).Unix(), 0}, 1, rng.IntN)
+			continue
+		}
+		key := strings.ReplaceAll(fmt.Sprint(list), zone, "")
+		if alike[key] {
+			continue
+		}
+		alike[key] = true
+		for _, tr := range list {
+			checkTransition(t, tr, 2, rng.IntN)
+		}
+	}
+	t.Logf("%d zones that change, %d that do not", len(alike), steady)
+}
