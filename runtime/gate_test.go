@@ -21,9 +21,13 @@ import (
 // beside runs engines with claims of their own on one store, each as a process
 // of its own would.
 func beside(t *testing.T, x *script, n int, do func(ctx context.Context, es []*runtime.Engine, die []func())) {
+	besideOn(t, x, n, func() store.Store { return &store.Memory{} }, do)
+}
+
+func besideOn(t *testing.T, x *script, n int, open func() store.Store, do func(ctx context.Context, es []*runtime.Engine, die []func())) {
 	synctest.Test(t, func(t *testing.T) {
 		x.t0 = time.Now()
-		s, data := &store.Memory{}, t.TempDir()
+		s, data := open(), t.TempDir()
 		es, die := make([]*runtime.Engine, n), make([]func(), n)
 		for i := range es {
 			claim, err := runtime.NewClaim(data)
@@ -78,6 +82,57 @@ func TestRunsOfSeveralProcessesKeepToMaxActiveTogether(t *testing.T) {
 			t.Errorf("a third one started %s after it was asked for", late)
 		}
 	})
+}
+
+// lingering is a store whose answers and transactions take a while: what is read
+// is old when it arrives, so that two that count at once both see what was there
+// before either wrote.
+type lingering struct{ store.Memory }
+
+const linger = 2 * time.Second
+
+func (s *lingering) Runs(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
+	defer time.Sleep(linger)
+	return s.Memory.Runs(ctx, f)
+}
+
+func (s *lingering) Commit(ctx context.Context, b *store.Batch) error {
+	time.Sleep(linger)
+	return s.Memory.Commit(ctx, b)
+}
+
+// Who counts what others have lets nobody else count before its own start is on
+// disk, for all that a count and a write may take.
+func TestOfTwoEnginesThatCountAtOnceOneStarts(t *testing.T) {
+	for name, text := range map[string]string{
+		"max_active": single,
+		"pool":       "name: flow\nmax_active: 0\ntasks:\n  a: {run: x, pool: door}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := &script{took: map[string]time.Duration{"a": time.Minute}}
+			besideOn(t, x, 3, func() store.Store { return &lingering{} }, func(ctx context.Context, es []*runtime.Engine, _ []func()) {
+				p := plan(t, text)
+				errs := make(chan error)
+				for _, e := range es {
+					go func() {
+						run, err := e.Start(ctx, runtime.Request{Plan: p})
+						if err == nil {
+							_, err = e.Wait(ctx, run.ID)
+						}
+						errs <- err
+					}()
+				}
+				for range es {
+					if err := <-errs; err != nil {
+						t.Error(err)
+					}
+				}
+				if x.most != 1 || len(x.noted()) != 2*len(es) {
+					t.Errorf("%d attempts went at a time: %q", x.most, x.noted())
+				}
+			})
+		})
+	}
 }
 
 func TestARunThatWaitsForAnotherProcessCanBeCancelled(t *testing.T) {
