@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/runtime/trigger"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -217,4 +219,147 @@ func TestATickOfAWorkflowThatCannotRunIsAFailedRunThatSaysWhy(t *testing.T) {
 			t.Errorf("the runs are %+v, %v", runs, err)
 		}
 	})
+}
+
+func TestATickOfATaskStartsThatTaskAndWhatFollowsFromIt(t *testing.T) {
+	x := &script{}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		load(ctx, t, e, "name: flow\ntimezone: UTC\ntasks:\n  a: {run: x, cron: '10 * * * *'}\n  b: {run: x, cron: '20 * * * *'}\n  c: {run: x, depends_on: a}\n  d: {run: x, depends_on: b}\n")
+		time.Sleep(25 * time.Minute)
+		equal(t, ledger(ctx, t, e, x), []string{"10m0s fired", "20m0s fired"})
+		equal(t, x.noted(), []string{
+			"10m0s a#1 start", "10m0s a#1 end", "10m0s c#1 start", "10m0s c#1 end",
+			"20m0s b#1 start", "20m0s b#1 end", "20m0s d#1 start", "20m0s d#1 end",
+		})
+	})
+}
+
+func TestARunHasTheParametersOfTheScheduleThatStartedIt(t *testing.T) {
+	x := &script{}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		load(ctx, t, e, "name: flow\ntimezone: UTC\nparams: {region: eu}\ncron: ['10 * * * *', {cron: '20 * * * *', params: {region: cn}}]\ntasks:\n  a: {run: x}\n")
+		for _, want := range []string{"eu", "cn"} {
+			time.Sleep(11 * time.Minute)
+			x.mu.Lock()
+			if !slices.Contains(x.envs["a"], "AX_PARAM_REGION="+want) {
+				t.Errorf("it should be told of %s, and is told %q", want, x.envs["a"])
+			}
+			x.mu.Unlock()
+		}
+	})
+}
+
+func TestAMergedRunIsToldOfTheWholeIntervalThatItStandsFor(t *testing.T) {
+	x := &script{}
+	text := "name: flow\ncron: '*/10 * * * *'\ntimezone: UTC\ncatchup: merge\ntasks:\n  a: {run: x}\n"
+	told := func(from, to time.Duration) {
+		t.Helper()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		for name, at := range map[string]time.Duration{"AX_INTERVAL_START": from, "AX_INTERVAL_END": to} {
+			if want := name + "=" + x.t0.Add(at).UTC().Format(time.RFC3339); !slices.Contains(x.envs["a"], want) {
+				t.Errorf("want %s, in %q", want, x.envs["a"])
+			}
+		}
+	}
+	succession(t, x,
+		func(ctx context.Context, e *runtime.Engine) {
+			load(ctx, t, e, text)
+			time.Sleep(15 * time.Minute)
+			told(0, 10*time.Minute)
+		},
+		func(ctx context.Context, e *runtime.Engine) { time.Sleep(30 * time.Minute) },
+		func(ctx context.Context, e *runtime.Engine) {
+			load(ctx, t, e, text)
+			time.Sleep(time.Minute)
+			equal(t, ledger(ctx, t, e, x), []string{"10m0s fired", "20m0s merged", "30m0s merged", "40m0s fired"})
+			told(10*time.Minute, 40*time.Minute)
+		})
+}
+
+func TestJitterDelaysTheStartAndLeavesTheTickAsItIs(t *testing.T) {
+	x := &script{}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		text := "name: flow\nevery: 10m\njitter: 5m\ntasks:\n  a: {run: x}\n"
+		c := catalog(t, text)
+		load(ctx, t, e, text)
+		time.Sleep(26 * time.Minute)
+		delay := trigger.Delay(c.Workflows["flow"].Workflow)
+		if delay <= 0 || delay > 5*time.Minute {
+			t.Fatalf("the delay is %s", delay)
+		}
+		equal(t, ledger(ctx, t, e, x), []string{"10m0s fired", "20m0s fired"})
+		equal(t, runsOf(ctx, t, e, x), []string{"10m0s succeeded", "20m0s succeeded"})
+		runs, err := e.Store.Runs(ctx, store.RunFilter{Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range runs {
+			if late := r.StartedAt.Sub(r.ScheduledFor) - delay; late < 0 || late > time.Millisecond {
+				t.Errorf("the run for %s began at %s, want %s later", r.ScheduledFor, r.StartedAt, delay)
+			}
+		}
+	})
+}
+
+// Its file is deleted, is there again under another name, and deleted once more.
+func TestAWorkflowThatGoesAndComesKeepsItsHistoryAndItsTicks(t *testing.T) {
+	x := &script{}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		text := "name: flow\nevery: 10m\ncatchup: all\ntasks:\n  a: {run: x}\n"
+		none := &reload.Catalog{Workflows: map[string]*reload.File{}}
+		moved := reload.Compile("moved.yaml", []byte(text))
+		load(ctx, t, e, text)
+		time.Sleep(15 * time.Minute)
+		for _, c := range []*reload.Catalog{none, {Workflows: map[string]*reload.File{"flow": moved}}} {
+			if err := e.Load(ctx, c); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Minute)
+			if c == none {
+				equal(t, ledger(ctx, t, e, x), []string{"10m0s fired"})
+			}
+		}
+		equal(t, ledger(ctx, t, e, x), []string{"10m0s fired", "20m0s fired", "30m0s fired", "40m0s fired", "50m0s fired"})
+		equal(t, slices.Sorted(slices.Values(runsOf(ctx, t, e, x))), []string{"10m0s succeeded", "20m0s succeeded", "30m0s succeeded", "40m0s succeeded", "50m0s succeeded"})
+	})
+}
+
+// On a disk that takes ten milliseconds to confirm a transaction.
+func TestAWeekOfMinutesIsCaughtUpInFiveSeconds(t *testing.T) {
+	const week = 7 * 24 * 60
+	for catchup, fired := range map[string]int{"none": 0, "latest": 1, "merge": 1, "all": week} {
+		t.Run(catchup, func(t *testing.T) {
+			x := &script{}
+			synctest.Test(t, func(t *testing.T) {
+				x.t0 = time.Now()
+				s, data := &slowStore{pause: 10 * time.Millisecond}, t.TempDir()
+				text := "name: flow\nevery: 1m\ncatchup: " + catchup + "\ncatchup_window: 30d\nmax_active: 0\ntasks:\n  a: {run: x, when: 'false'}\n"
+				serve := func(owner string, do func(ctx context.Context, e *runtime.Engine)) {
+					e := &runtime.Engine{Store: s, Executor: x, Data: data, Zone: time.UTC, Owner: owner}
+					ctx, stop := context.WithCancel(t.Context())
+					served := make(chan error, 1)
+					go func() { served <- e.Serve(ctx) }()
+					do(ctx, e)
+					stop()
+					if err := <-served; err != nil {
+						t.Error(err)
+					}
+				}
+				serve("a", func(ctx context.Context, e *runtime.Engine) { load(ctx, t, e, text) })
+				time.Sleep(week*time.Minute + 30*time.Second)
+				serve("b", func(ctx context.Context, e *runtime.Engine) {
+					recovered(t, ctx, e, runtime.StartupRecover)
+					load(ctx, t, e, text)
+					time.Sleep(5 * time.Second)
+					rows := ledger(ctx, t, e, x)
+					started := slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return !strings.HasSuffix(row, " fired") })
+					open, err := s.Unfinished(ctx, "", 1)
+					if len(rows) != week || len(started) != fired || len(open) > 0 || err != nil {
+						t.Errorf("after five seconds %d ticks are in the ledger, %d have fired, and %d runs are open: %v", len(rows), len(started), len(open), err)
+					}
+				})
+			})
+		})
+	}
 }

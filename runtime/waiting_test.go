@@ -268,6 +268,9 @@ func TestAThousandRunsThatAreDueAtOnceAllStart(t *testing.T) {
 		for range 1000 {
 			start(ctx, t, e, runtime.Request{Plan: p, NotBefore: at})
 		}
+		if n, err := e.Held(ctx); err != nil || n > 0 {
+			t.Errorf("before their time %d of them are in memory, %v", n, err)
+		}
 		time.Sleep(2 * time.Minute)
 		if n := len(x.noted()); n != 2000 {
 			t.Errorf("%d starts and ends, want 2000", n)
