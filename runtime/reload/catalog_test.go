@@ -283,3 +283,78 @@ func TestWatchNoticesWhatEditorsAndMountsDo(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A checkout writes hundreds of files at once; a deployment moves the folder away
+// and another one into its place.
+func TestWatchNoticesHundredsOfFilesAndAFolderThatIsMovedAwayAndBack(t *testing.T) {
+	const files = 400
+	dir := filepath.Join(t.TempDir(), "workflows")
+	write := func(i int, said string) {
+		t.Helper()
+		path := filepath.Join(dir, fmt.Sprintf("team%d", i%7), fmt.Sprintf("w%d.yaml", i))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text(fmt.Sprintf("w%d", i), said)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	seen := make(chan *reload.Catalog, 1000)
+	done := make(chan error, 1)
+	go func() {
+		done <- reload.Watch(ctx, dir, 50*time.Millisecond, slog.New(slog.DiscardHandler), func(c *reload.Catalog) { seen <- c })
+	}()
+	until := func(n int, said string) {
+		t.Helper()
+		told := 0
+		for over := time.After(20 * time.Second); ; {
+			select {
+			case c := <-seen:
+				told++
+				good := 0
+				for _, f := range c.Workflows {
+					if f.Workflow.Tasks[0].Run.V == "echo "+said {
+						good++
+					}
+				}
+				if good == n && len(c.Workflows) == n {
+					if told > files/4 {
+						t.Errorf("%d files made %d catalogs", n, told)
+					}
+					return
+				}
+			case <-over:
+				t.Fatalf("that %d files say %q was never told", n, said)
+			}
+		}
+	}
+	until(0, "")
+	for _, said := range []string{"first", "and then this"} {
+		for i := range files {
+			write(i, said)
+		}
+		until(files, said)
+	}
+	away := dir + ".away"
+	if err := os.Rename(dir, away); err != nil {
+		t.Fatal(err)
+	}
+	until(0, "")
+	if err := os.Rename(away, dir); err != nil {
+		t.Fatal(err)
+	}
+	until(files, "and then this")
+	write(3, "again") // is seen in the folder that is back
+	for i := range files {
+		write(i, "again")
+	}
+	until(files, "again")
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

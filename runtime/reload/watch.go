@@ -30,6 +30,10 @@ func Watch(ctx context.Context, dir string, delay time.Duration, log *slog.Logge
 	} else {
 		defer w.events.Close()
 	}
+	return w.run(ctx, delay, log, changed)
+}
+
+func (w *watcher) run(ctx context.Context, delay time.Duration, log *slog.Logger, changed func(*Catalog)) error {
 	var catalog *Catalog
 	timer := time.NewTimer(0)
 	defer timer.Stop()

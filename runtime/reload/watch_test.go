@@ -1,10 +1,14 @@
 package reload
 
 import (
+	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -45,4 +49,45 @@ func TestHiddenFoldersAreNotWatched(t *testing.T) {
 	if got := foldersIn(root); !slices.Equal(got, want) {
 		t.Errorf("watched are %q", got)
 	}
+}
+
+// Where the file system tells of nothing, or there can be no more watches, the
+// folder is looked at every two seconds.
+func TestAFolderWithoutEventsIsPolled(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "later", "a.yaml")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		var now *Catalog
+		done := make(chan error)
+		w := &watcher{dir: dir}
+		go func() { done <- w.run(ctx, time.Second, slog.New(slog.DiscardHandler), func(c *Catalog) { now = c }) }()
+		for _, said := range []string{"one", "two more"} {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte("name: a\ntasks:\n  a: {run: "+said+"}\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(pollPause + time.Second + pollPause)
+			synctest.Wait()
+			if f := now.Workflows["a"]; f == nil || f.Workflow.Tasks[0].Run.V != said {
+				t.Errorf("five seconds after the file said %q it was not told of", said)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * pollPause)
+		synctest.Wait()
+		if len(now.Workflows) > 0 {
+			t.Error("a file that has gone is loaded still")
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
