@@ -319,16 +319,20 @@ func TestFiresAroundTransitionsAreThoseOfTheOracle(t *testing.T) {
 	names := strings.Fields(zoneNames)
 	if *exhaustive {
 		seen := map[string]bool{} // many names are other names of the same zone
-		for _, zone := range names {
+		for i, zone := range names {
 			list := transitionsOf(t, zone, 1840, 2045)
 			key := strings.ReplaceAll(fmt.Sprint(list), zone, "")
 			if seen[key] {
 				continue
 			}
 			seen[key] = true
-			for _, tr := range list {
-				checkTransition(t, tr, 6, rng.IntN)
-			}
+			t.Run(zone, func(t *testing.T) {
+				t.Parallel()
+				rng := rand.New(rand.NewPCG(1, uint64(i)))
+				for _, tr := range list {
+					checkTransition(t, tr, 6, rng.IntN)
+				}
+			})
 		}
 		return
 	}
