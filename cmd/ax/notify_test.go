@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -91,5 +95,33 @@ func TestWhatSystemdSaysIsNotForTasks(t *testing.T) {
 	got := taskEnvironment([]string{"A=1", "NOTIFY_SOCKET=/run/x", "WATCHDOG_USEC=1", "WATCHDOG_PID=2", "NOTIFY_SOCKETS=b"})
 	if len(got) != 2 || got[0] != "A=1" || got[1] != "NOTIFY_SOCKETS=b" {
 		t.Errorf("tasks inherit %q", got)
+	}
+}
+
+func TestAServiceIsReadyAliveAndStopping(t *testing.T) {
+	path, next := listenForNotes(t)
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "workflows"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(axBinary(t), "--data", filepath.Join(dir, "data"), "--workflows", filepath.Join(dir, "workflows"), "serve", "--addr", "127.0.0.1:0")
+	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=100000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	got := []string{next(), next()}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	note := next()
+	for note == "WATCHDOG=1" {
+		note = next()
+	}
+	if got = append(got, note); !slices.Equal(got, []string{"READY=1", "WATCHDOG=1", "STOPPING=1"}) {
+		t.Errorf("systemd was told %q", got)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
