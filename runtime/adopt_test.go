@@ -99,14 +99,7 @@ func detached(t *testing.T, x *lasting, parallel int, engines ...func(ctx contex
 		for i, do := range engines {
 			e := &runtime.Engine{Store: s, Executor: x, Data: data, Zone: time.UTC, Owner: string(rune('a' + i)),
 				MaxParallel: parallel, Detach: true, Supervisor: []string{"none"}}
-			ctx, stop := context.WithCancel(t.Context())
-			served := make(chan error, 1)
-			go func() { served <- e.Serve(ctx) }()
-			do(ctx, e)
-			stop()
-			if err := <-served; err != nil {
-				t.Errorf("engine %d failed: %v", i, err)
-			}
+			serve(t, e, do)
 		}
 		synctest.Wait()
 	})

@@ -72,14 +72,7 @@ func withFamily(t *testing.T, texts map[string]string, do func(f *family)) {
 // serve runs an engine for as long as do takes.
 func (f *family) serve(owner string, env []string, do func(ctx context.Context, e *runtime.Engine)) {
 	e := &runtime.Engine{Store: f.st, Executor: f.x, Data: f.data, Zone: time.UTC, Owner: owner, Workflows: f.find, MaxParallel: 1, Env: env}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- e.Serve(ctx) }()
-	do(ctx, e)
-	stop()
-	if err := <-served; err != nil {
-		f.Errorf("the engine failed: %v", err)
-	}
+	serve(f.T, e, do)
 }
 
 // start starts a workflow that is in the library.

@@ -22,17 +22,12 @@ func onClock(t *testing.T, x *script, do func(ctx context.Context, e *runtime.En
 		var off atomic.Int64
 		e := &runtime.Engine{Store: &store.Memory{}, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "test"}
 		e.Clock = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
-		ctx, stop := context.WithCancel(t.Context())
-		served := make(chan error, 1)
-		go func() { served <- e.Serve(ctx) }()
-		if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
-			t.Fatal(err)
-		}
-		do(ctx, e, func(by time.Duration) { off.Add(int64(by)) })
-		stop()
-		if err := <-served; err != nil {
-			t.Errorf("the engine failed: %v", err)
-		}
+		serve(t, e, func(ctx context.Context, e *runtime.Engine) {
+			if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
+				t.Fatal(err)
+			}
+			do(ctx, e, func(by time.Duration) { off.Add(int64(by)) })
+		})
 	})
 }
 

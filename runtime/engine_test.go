@@ -104,15 +104,27 @@ func inEngine(t *testing.T, x *script, do func(ctx context.Context, e *runtime.E
 	synctest.Test(t, func(t *testing.T) {
 		x.t0 = time.Now()
 		e := &runtime.Engine{Store: &store.Memory{}, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "test"}
-		ctx, stop := context.WithCancel(t.Context())
-		served := make(chan error, 1)
-		go func() { served <- e.Serve(ctx) }()
-		do(ctx, e)
-		stop()
-		if err := <-served; err != nil {
-			t.Errorf("the engine failed: %v", err)
-		}
+		serve(t, e, do)
 	})
+}
+
+// serve has an engine serve for as long as do takes.
+func serve(t *testing.T, e *runtime.Engine, do func(ctx context.Context, e *runtime.Engine)) {
+	t.Helper()
+	if err := serveToEnd(t, e, do); err != nil {
+		t.Errorf("the engine %q failed: %v", e.Owner, err)
+	}
+}
+
+// serveToEnd is serve for an engine that may fail. It gives what its end was.
+func serveToEnd(t *testing.T, e *runtime.Engine, do func(ctx context.Context, e *runtime.Engine)) error {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- e.Serve(ctx) }()
+	do(ctx, e)
+	stop()
+	return <-served
 }
 
 // runAll starts a workflow, waits for its end and gives its report.

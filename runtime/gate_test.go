@@ -53,15 +53,6 @@ func besideOn(t *testing.T, x *script, n int, open func() store.Store, do func(c
 	})
 }
 
-func end(ctx context.Context, t *testing.T, e *runtime.Engine, run store.Run) store.Run {
-	t.Helper()
-	run, err := e.Wait(ctx, run.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
-}
-
 func TestRunsOfSeveralProcessesKeepToMaxActiveTogether(t *testing.T) {
 	x := &script{took: map[string]time.Duration{"a": time.Minute}}
 	beside(t, x, 2, func(ctx context.Context, es []*runtime.Engine, _ []func()) {
@@ -72,12 +63,12 @@ func TestRunsOfSeveralProcessesKeepToMaxActiveTogether(t *testing.T) {
 		if run, err := es[1].Store.Run(ctx, second.ID); err != nil || run.State != machine.RunQueued {
 			t.Errorf("beside a run of another process the second is %s, %v", run.State, err)
 		}
-		one, two := end(ctx, t, es[0], first), end(ctx, t, es[1], second)
+		one, two := wait(ctx, t, es[0], first.ID), wait(ctx, t, es[1], second.ID)
 		if late := two.StartedAt.Sub(one.FinishedAt); late < 0 || late > time.Second {
 			t.Errorf("the second started %s after the end of the first", late)
 		}
 		// With nobody in the way there is no pause.
-		third := end(ctx, t, es[0], start(ctx, t, es[0], runtime.Request{Plan: p}))
+		third := wait(ctx, t, es[0], start(ctx, t, es[0], runtime.Request{Plan: p}).ID)
 		if late := third.StartedAt.Sub(third.CreatedAt); late > 50*time.Millisecond {
 			t.Errorf("a third one started %s after it was asked for", late)
 		}
@@ -145,7 +136,7 @@ func TestARunThatWaitsForAnotherProcessCanBeCancelled(t *testing.T) {
 		if err := es[1].Cancel(ctx, second.ID, "a test"); err != nil {
 			t.Fatal(err)
 		}
-		if run := end(ctx, t, es[1], second); run.State != machine.RunCancelled || !run.StartedAt.IsZero() {
+		if run := wait(ctx, t, es[1], second.ID); run.State != machine.RunCancelled || !run.StartedAt.IsZero() {
 			t.Errorf("it is %s, started at %s", run.State, run.StartedAt)
 		}
 	})
@@ -184,7 +175,7 @@ tasks:
 		if err != nil || len(held) != 2 || len(held[1].Slots) != 2 {
 			t.Errorf("what is going is %+v, %v", held, err)
 		}
-		one, two := end(ctx, t, es[0], first), end(ctx, t, es[1], second)
+		one, two := wait(ctx, t, es[0], first.ID), wait(ctx, t, es[1], second.ID)
 		if one.State != machine.RunSucceeded || two.State != machine.RunSucceeded {
 			t.Errorf("they are %s and %s", one.State, two.State)
 		}
@@ -215,7 +206,7 @@ func TestATickThatMeetsARunOfAnotherProcessFollowsItsOverlapRule(t *testing.T) {
 				x.mu.Lock()
 				x.took["a"] = time.Second
 				x.mu.Unlock()
-				end(ctx, t, es[1], other)
+				wait(ctx, t, es[1], other.ID)
 				time.Sleep(100 * time.Minute)
 				runs, err := es[0].Store.Runs(ctx, store.RunFilter{Workflow: "flow", Limit: 10})
 				if err != nil {
@@ -257,7 +248,7 @@ func TestEnginesBesideEachOtherNeverHaveMoreThanOneMay(t *testing.T) {
 					if run.Owner != e.Owner {
 						continue
 					}
-					if run = end(ctx, t, e, run); run.State != machine.RunSucceeded {
+					if run = wait(ctx, t, e, run.ID); run.State != machine.RunSucceeded {
 						t.Errorf("run %d is %s %s", i, run.State, run.Error)
 					}
 				}

@@ -99,13 +99,7 @@ func sameSet(t *testing.T, got, want []string) {
 func TestABackfillIsNotLate(t *testing.T) {
 	x := &script{took: map[string]time.Duration{"a": time.Hour}}
 	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
-		run, err := e.Start(ctx, runtime.Request{Plan: plan(t, lateFlow), Trigger: "backfill", ScheduledFor: x.t0.Add(-time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Wait(ctx, run.ID); err != nil {
-			t.Fatal(err)
-		}
+		wait(ctx, t, e, start(ctx, t, e, runtime.Request{Plan: plan(t, lateFlow), Trigger: "backfill", ScheduledFor: x.t0.Add(-time.Hour)}).ID)
 		if all := outbox(ctx, t, e, x); len(all) > 0 {
 			t.Errorf("told was %q", all)
 		}
@@ -115,13 +109,7 @@ func TestABackfillIsNotLate(t *testing.T) {
 func TestARunForThePastIsExpectedFromWhenItWasAskedFor(t *testing.T) {
 	x := &script{took: map[string]time.Duration{"a": 20 * time.Minute}}
 	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
-		run, err := e.Start(ctx, runtime.Request{Plan: plan(t, lateFlow), ScheduledFor: x.t0.Add(-time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Wait(ctx, run.ID); err != nil {
-			t.Fatal(err)
-		}
+		wait(ctx, t, e, start(ctx, t, e, runtime.Request{Plan: plan(t, lateFlow), ScheduledFor: x.t0.Add(-time.Hour)}).ID)
 		if all := outbox(ctx, t, e, x); len(all) > 0 {
 			t.Errorf("told was %q", all)
 		}

@@ -183,21 +183,14 @@ func carryOut(t *testing.T, f *simFlow, data string) (lines []string) {
 	synctest.Test(t, func(t *testing.T) {
 		t0 := time.Now()
 		x, s, id := &actor{f: f, told: map[string]string{}}, &store.Memory{}, ""
-		serve := func(i int, do func(ctx context.Context, e *runtime.Engine)) {
+		next := func(i int, do func(ctx context.Context, e *runtime.Engine)) {
 			e := &runtime.Engine{Store: s, Executor: x, Data: data, Zone: time.UTC, MaxParallel: f.slots, Owner: fmt.Sprint("e", i)}
 			e.SleepLong()
-			ctx, stop := context.WithCancel(t.Context())
-			served := make(chan error, 1)
-			go func() { served <- e.Serve(ctx) }()
-			do(ctx, e)
-			stop()
-			if err := <-served; err != nil {
-				t.Errorf("engine %d failed: %v", i, err)
-			}
+			serve(t, e, do)
 		}
 		steps := append(slices.Clone(f.steps), simStep{at: 1000 * time.Hour})
 		for i, over := 0, false; !over; i++ {
-			serve(i, func(ctx context.Context, e *runtime.Engine) {
+			next(i, func(ctx context.Context, e *runtime.Engine) {
 				if i == 0 {
 					run, err := e.Start(ctx, runtime.Request{Plan: p, Params: map[string]string{"n": fmt.Sprint(f.n), "flag": fmt.Sprint(f.flag)}})
 					if err != nil {

@@ -59,30 +59,20 @@ func newReceiver(t *testing.T, codes ...int) *receiver {
 // inDelivery runs do beside an engine that serves and sends.
 func inDelivery(t *testing.T, e *runtime.Engine, do func(ctx context.Context)) {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- e.Serve(ctx) }()
-	var wg sync.WaitGroup
-	wg.Go(func() { e.Deliver(ctx) })
-	do(ctx)
-	stop()
-	wg.Wait()
-	if err := <-served; err != nil {
-		t.Errorf("the engine failed: %v", err)
-	}
+	serve(t, e, func(ctx context.Context, e *runtime.Engine) {
+		delivering, stop := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		wg.Go(func() { e.Deliver(delivering) })
+		do(ctx)
+		stop()
+		wg.Wait()
+	})
 }
 
 // toEnd runs a workflow to its end.
 func toEnd(ctx context.Context, t *testing.T, e *runtime.Engine, text string) store.Run {
 	t.Helper()
-	run, err := e.Start(ctx, runtime.Request{Plan: plan(t, text)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if run, err = e.Wait(ctx, run.ID); err != nil {
-		t.Fatal(err)
-	}
-	return run
+	return wait(ctx, t, e, start(ctx, t, e, runtime.Request{Plan: plan(t, text)}).ID)
 }
 
 func TestTheEndOfARunIsToldToThoseWhoWantIt(t *testing.T) {
@@ -269,14 +259,8 @@ func TestARedirectIsFollowedOnTheSameHostOnly(t *testing.T) {
 	} {
 		r := newReceiver(t, c.code)
 		e := &runtime.Engine{Store: &store.Memory{}, Executor: &script{}, Data: t.TempDir()}
-		ctx, stop := context.WithCancel(t.Context())
-		served := make(chan error, 1)
-		go func() { served <- e.Serve(ctx) }()
-		toEnd(ctx, t, e, `{name: flow, notify: [{url: "`+r.URL+`/?to=`+c.to+`", on: succeeded, secret: s}], tasks: {a: {run: x}}}`)
-		if err := e.DeliverOwn(ctx); err != nil {
-			t.Fatal(err)
-		}
-		waiting, err := e.Store.Messages(ctx, store.MessageWaiting, 9)
+		toldAtTheEnd(t, e, `{name: flow, notify: [{url: "`+r.URL+`/?to=`+c.to+`", on: succeeded, secret: s}], tasks: {a: {run: x}}}`)
+		waiting, err := e.Store.Messages(t.Context(), store.MessageWaiting, 9)
 		switch {
 		case err != nil || len(other.got) > 0:
 			t.Errorf("redirected to %s: %d requests reached another host (%v)", c.to, len(other.got), err)
@@ -284,10 +268,6 @@ func TestARedirectIsFollowedOnTheSameHostOnly(t *testing.T) {
 			t.Errorf("redirected to %s with %d: %+v is left", c.to, c.code, waiting)
 		case c.want != "" && (len(waiting) != 1 || !strings.HasPrefix(waiting[0].Error, c.want)):
 			t.Errorf("redirected to %s with %d: %+v is left", c.to, c.code, waiting)
-		}
-		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -24,14 +24,7 @@ func succession(t *testing.T, x *script, engines ...func(ctx context.Context, e 
 			if x.sleepLong {
 				e.SleepLong()
 			}
-			ctx, stop := context.WithCancel(t.Context())
-			served := make(chan error, 1)
-			go func() { served <- e.Serve(ctx) }()
-			do(ctx, e)
-			stop()
-			if err := <-served; err != nil {
-				t.Errorf("engine %d failed: %v", i, err)
-			}
+			serve(t, e, do)
 		}
 	})
 }
@@ -192,19 +185,12 @@ func TestADrainedEngineLeavesReadyTasksForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x.t0 = time.Now()
 		s, data := &store.Memory{}, t.TempDir()
-		serve := func(owner string, do func(ctx context.Context, e *runtime.Engine)) {
+		drained := func(owner string, do func(ctx context.Context, e *runtime.Engine)) {
 			e := &runtime.Engine{Store: s, Executor: x, Data: data, Zone: time.UTC, Owner: owner, Drain: 5 * time.Minute}
-			ctx, stop := context.WithCancel(t.Context())
-			served := make(chan error, 1)
-			go func() { served <- e.Serve(ctx) }()
-			do(t.Context(), e)
-			stop()
-			if err := <-served; err != nil {
-				t.Error(err)
-			}
+			serve(t, e, do)
 		}
 		var id string
-		serve("a", func(ctx context.Context, e *runtime.Engine) {
+		drained("a", func(ctx context.Context, e *runtime.Engine) {
 			run, err := e.Start(ctx, runtime.Request{Plan: plan(t, "name: flow\ntasks:\n  a: {run: x}\n  b: {run: x, depends_on: a}\n  long: {run: x}\n")})
 			if err != nil {
 				t.Fatal(err)
@@ -220,7 +206,7 @@ func TestADrainedEngineLeavesReadyTasksForTheNext(t *testing.T) {
 		if got := time.Since(x.t0); got != 6*time.Minute {
 			t.Errorf("the engine stopped after %s, want the minute and the time for draining", got)
 		}
-		serve("b", func(ctx context.Context, e *runtime.Engine) {
+		drained("b", func(ctx context.Context, e *runtime.Engine) {
 			if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
 				t.Fatal(err)
 			}

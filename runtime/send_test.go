@@ -63,17 +63,12 @@ func mailServer(t *testing.T) (addr string, got <-chan string) {
 // toldAtTheEnd runs a workflow and sends what it has to tell.
 func toldAtTheEnd(t *testing.T, e *runtime.Engine, text string) {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- e.Serve(ctx) }()
-	toEnd(ctx, t, e, text)
-	if err := e.DeliverOwn(ctx); err != nil {
-		t.Error(err)
-	}
-	stop()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	serve(t, e, func(ctx context.Context, e *runtime.Engine) {
+		toEnd(ctx, t, e, text)
+		if err := e.DeliverOwn(ctx); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestAMailIsSentToEachAddress(t *testing.T) {

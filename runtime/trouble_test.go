@@ -53,12 +53,7 @@ const minutely = "name: flow\nevery: 1m\nmax_active: 0\noverlap: queue\ncatchup:
 // serveOn runs an engine on a disk, and gives what its end was.
 func serveOn(t *testing.T, d *badDisk, x *script, owner string, do func(ctx context.Context, e *runtime.Engine)) error {
 	e := &runtime.Engine{Store: d, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: owner}
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- e.Serve(ctx) }()
-	do(ctx, e)
-	stop()
-	return <-served
+	return serveToEnd(t, e, do)
 }
 
 func TestAWriteOfATickThatFailsEndsTheEngineAndLeavesNoHole(t *testing.T) {
