@@ -146,8 +146,8 @@ func (w *memoryWrite) batch(b *Batch) error {
 	for _, f := range b.Forget {
 		w.forget(f)
 	}
-	w.purge(b)
-	w.purgeChanges(b)
+	w.purge(b.Purge)
+	w.purgeChanges(b.PurgeChanges)
 	return nil
 }
 
@@ -368,7 +368,7 @@ func (m *Memory) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 		end, _ := slices.BinarySearch(ids, f.Before)
 		ids = ids[:end]
 	}
-	limit := min(max(f.Limit, 1), MaxLimit)
+	limit := bounded(f.Limit)
 	var found []Run
 	for _, id := range slices.Backward(ids) {
 		r := m.runs[id]

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 func (w *memoryWrite) change(c *Change) error {
@@ -16,11 +17,11 @@ func (w *memoryWrite) change(c *Change) error {
 }
 
 // purgeChanges forgets those from before a time.
-func (w *memoryWrite) purgeChanges(b *Batch) {
-	if b.PurgeChanges.IsZero() {
+func (w *memoryWrite) purgeChanges(before time.Time) {
+	if before.IsZero() {
 		return
 	}
-	old, before := w.m.changes, copyTime(b.PurgeChanges)
+	old, before := w.m.changes, copyTime(before)
 	w.m.changes = slices.DeleteFunc(slices.Clone(old), func(c Change) bool { return c.At.Before(before) })
 	w.undo = append(w.undo, func() { w.m.changes = old })
 }

@@ -13,13 +13,14 @@ import (
 func (m *Memory) LastRuns(ctx context.Context, workflows []string, states []machine.RunState, limit int) ([]Run, error) {
 	var all []Run
 	for _, w := range slices.Compact(slices.Sorted(slices.Values(workflows))) {
+		if w == "" { // for Runs that means all
+			continue
+		}
 		runs, err := m.Runs(ctx, RunFilter{Workflow: w, States: states, Limit: limit})
 		if err != nil {
 			return nil, err
 		}
-		if w != "" {
-			all = append(all, runs...)
-		}
+		all = append(all, runs...)
 	}
 	return all, ctx.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 func (w *memoryWrite) message(m *Message) error {
@@ -27,9 +28,15 @@ func (w *memoryWrite) try(t *Try) error {
 	return nil
 }
 
-func (w *memoryWrite) purge(b *Batch) {
+// purge forgets messages from before a time, but for those that wait or have no
+// time of their own.
+func (w *memoryWrite) purge(before time.Time) {
+	if before.IsZero() {
+		return
+	}
+	before = copyTime(before)
 	for id, m := range w.m.messages {
-		if m.State != MessageWaiting && m.CreatedAt.Before(copyTime(b.Purge)) && !b.Purge.IsZero() && !m.CreatedAt.IsZero() {
+		if m.State != MessageWaiting && !m.CreatedAt.IsZero() && m.CreatedAt.Before(before) {
 			drop(w, w.m.messages, id)
 		}
 	}
@@ -50,7 +57,7 @@ func (m *Memory) Messages(ctx context.Context, state MessageState, limit int) ([
 	slices.SortFunc(found, func(a, b Message) int {
 		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.ID, b.ID))
 	})
-	return found[:min(len(found), min(max(limit, 1), MaxLimit))], nil
+	return found[:min(len(found), bounded(limit))], nil
 }
 
 // Waiting counts the messages that wait.

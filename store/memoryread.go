@@ -103,13 +103,15 @@ func (m *Memory) Ticks(ctx context.Context, workflow string, from, to time.Time,
 			found = append(found, t)
 		}
 	}
-	slices.SortFunc(found, func(a, b Tick) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Schedule, b.Schedule))
-	})
+	slices.SortFunc(found, byTime)
 	if limit > 0 && len(found) > limit {
 		found = found[:limit]
 	}
 	return found, nil
+}
+
+func byTime(a, b Tick) int {
+	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Schedule, b.Schedule))
 }
 
 // LastTicks gives a workflow's ticks that come before one, the last first.
@@ -118,14 +120,13 @@ func (m *Memory) LastTicks(ctx context.Context, workflow string, before Tick, li
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	order := func(a, b Tick) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Schedule, b.Schedule)) }
 	var found []Tick
 	for k, t := range m.ticks {
-		if k.workflow == workflow && (before == Tick{} || order(t, before) < 0) {
+		if k.workflow == workflow && (before == Tick{} || byTime(t, before) < 0) {
 			found = append(found, t)
 		}
 	}
-	slices.SortFunc(found, func(a, b Tick) int { return order(b, a) })
+	slices.SortFunc(found, func(a, b Tick) int { return byTime(b, a) })
 	return found[:min(len(found), bounded(limit))], nil
 }
 
