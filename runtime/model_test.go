@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,33 +13,12 @@ import (
 
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/executor"
+	simulation "github.com/ax-scheduler/ax/runtime/sim"
 	"github.com/ax-scheduler/ax/store"
 )
 
-// seeds gives those to try: AX_SEEDS tells how many, AX_SEED the first of them.
-func seeds(t *testing.T) (from, to uint64) {
-	t.Helper()
-	number := func(name string, otherwise uint64) uint64 {
-		text := os.Getenv(name)
-		if text == "" {
-			return otherwise
-		}
-		n, err := strconv.ParseUint(text, 10, 32)
-		if err != nil || n == 0 {
-			t.Fatalf("%s=%q: it is a number from 1", name, text)
-		}
-		return n
-	}
-	many := uint64(usualSeeds)
-	if os.Getenv("AX_SEED") != "" {
-		many = 1
-	}
-	from = number("AX_SEED", 1)
-	return from, from + number("AX_SEEDS", many) - 1
-}
-
 func TestALargeRunThatMixesAllEndsAsTheModelSays(t *testing.T) {
-	from, to := seeds(t)
+	from, to := simulation.Seeds(t, usualSeeds)
 	var mu sync.Mutex
 	seen, ties := map[string]int{}, 0
 	t.Run("seeds", func(t *testing.T) {

@@ -3,41 +3,20 @@ package sim_test
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-)
 
-// seeds gives those to try: AX_SEEDS tells how many, AX_SEED the first of them.
-func seeds(t *testing.T) (from, to uint64) {
-	t.Helper()
-	number := func(name string, otherwise uint64) uint64 {
-		text := os.Getenv(name)
-		if text == "" {
-			return otherwise
-		}
-		n, err := strconv.ParseUint(text, 10, 32)
-		if err != nil || n == 0 {
-			t.Fatalf("%s=%q: it is a number from 1", name, text)
-		}
-		return n
-	}
-	many := uint64(usualSeeds)
-	if os.Getenv("AX_SEED") != "" {
-		many = 1
-	}
-	from = number("AX_SEED", 1)
-	return from, from + number("AX_SEEDS", many) - 1
-}
+	"github.com/ax-scheduler/ax/runtime/sim"
+)
 
 // usualSeeds is how many are tried where nobody says how many: about eight
 // seconds of them with the race detector.
 const usualSeeds = 40
 
 func TestThePromisesAreKeptWhateverHappens(t *testing.T) {
-	from, to := seeds(t)
+	from, to := sim.Seeds(t, usualSeeds)
 	t.Run("seeds", func(t *testing.T) {
 		data := dataFolder(t)
 		for seed := from; seed <= to; seed++ {
