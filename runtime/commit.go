@@ -43,9 +43,6 @@ func (e *Engine) persist(ctx context.Context, b *store.Batch) error {
 		began := time.Now()
 		err := e.commit(context.WithoutCancel(ctx), b)
 		e.Observer.Committed(time.Since(began))
-		if err == nil && len(b.Messages) > 0 {
-			e.wakeSender()
-		}
 		return err
 	})
 }
@@ -81,7 +78,11 @@ func (e *Engine) commit(ctx context.Context, b *store.Batch) error {
 	}
 	err := e.Store.Commit(ctx, b)
 	switch {
-	case err == nil, errors.Is(err, store.ErrFull), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound),
+	case err == nil:
+		if len(b.Messages) > 0 {
+			e.wakeSender()
+		}
+	case errors.Is(err, store.ErrFull), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // nothing was written
 	default:
 		e.unknown.Store(&err)

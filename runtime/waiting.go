@@ -325,11 +325,7 @@ func (e *Engine) writeClaims(ctx context.Context, runs []store.Run) error {
 		}
 		b.Append = append(b.Append, store.Appended{RunID: r.ID, Have: r.Events, Data: [][]byte{data}})
 	}
-	err := e.commit(ctx, b)
-	if err == nil && len(b.Messages) > 0 {
-		e.wakeSender()
-	}
-	return err
+	return e.commit(ctx, b)
 }
 
 // cancelWaiting keeps a run from starting, or from going on after a retry, that
