@@ -87,19 +87,9 @@ func (e *Engine) deliverDue(ctx context.Context) (next time.Time, err error) {
 	if err != nil {
 		return next, err
 	}
-	now := e.now()
-	due := len(all)
-	for i, m := range all {
-		if m.NextAt.After(now) {
-			due = i
-			if m.NextAt.Before(next) {
-				next = m.NextAt
-			}
-			break
-		}
-	}
-	e.deliverAll(ctx, all[:due])
-	if due > 0 {
+	n, next := due(all, func(m *store.Message) time.Time { return m.NextAt }, e.now(), next)
+	e.deliverAll(ctx, all[:n])
+	if n > 0 {
 		next = e.now().Add(time.Second) // others may have come meanwhile
 	}
 	return next, nil

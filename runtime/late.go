@@ -29,9 +29,7 @@ type lateWatch struct {
 }
 
 func (w *lateWatch) lookAt(at time.Time) {
-	if !at.IsZero() && (w.at.IsZero() || at.Before(w.at)) {
-		w.at = at
-	}
+	w.at = earlier(w.at, at)
 }
 
 // lateRun is one that had not ended by its deadline.

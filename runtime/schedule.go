@@ -242,13 +242,6 @@ func (lp *loop) fireSchedules() {
 	}
 }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
 // settleTicks writes what becomes of due ticks, oldest first, each fired one in
 // one transaction with its run, and then takes the runs in.
 func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {

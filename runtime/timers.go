@@ -65,6 +65,26 @@ func (ts *timers) pause(now time.Time, longest time.Duration) time.Duration {
 	return max(0, min(ts.heap[0].at.Sub(now), longest))
 }
 
+// earlier gives the earlier of two times; zero stands for never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// due splits what waits, in order of its times, at now: it gives how many of it
+// are due, and the time of the next, or otherwise if that is earlier.
+func due[T any](waiting []T, at func(*T) time.Time, now, otherwise time.Time) (n int, next time.Time) {
+	for n < len(waiting) && !at(&waiting[n]).After(now) {
+		n++
+	}
+	if n < len(waiting) {
+		otherwise = earlier(otherwise, at(&waiting[n]))
+	}
+	return n, otherwise
+}
+
 type timerHeap []timer
 
 func (h timerHeap) Len() int { return len(h) }

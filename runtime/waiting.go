@@ -35,9 +35,7 @@ func (e *Engine) Leave(ctx context.Context, q Request) (store.Run, error) {
 
 // lookAt has the loop look for delayed runs at some time.
 func (lp *loop) lookAt(at time.Time) {
-	if lp.due.IsZero() || at.Before(lp.due) {
-		lp.due = at
-	}
+	lp.due = earlier(lp.due, at)
 }
 
 // lookForDue takes the delayed runs out of the store whose time has come.
@@ -148,23 +146,14 @@ func (e *Engine) startDue(ctx context.Context) (next time.Time, err error) {
 		return next, err
 	}
 	now = e.now()
-	due := len(runs)
-	for i, r := range runs {
-		if r.NotBefore.After(now) {
-			due = i
-			if r.NotBefore.Before(next) {
-				next = r.NotBefore
-			}
-			break
-		}
-	}
-	if due == lookLimit {
+	n, next := due(runs, func(r *store.Run) time.Time { return r.NotBefore }, now, next)
+	if n == lookLimit {
 		next = now
 	}
-	for i := range runs[:due] {
+	for i := range runs[:n] {
 		runs[i].State = machine.RunQueued
 	}
-	return next, e.takeIn(ctx, runs[:due])
+	return next, e.takeIn(ctx, runs[:n])
 }
 
 // fetch fills up the queued runs of a workflow that the loop holds.
