@@ -59,14 +59,14 @@ func (s *Store) Marks(ctx context.Context, f store.MarkFilter) (map[string][]sto
 		where = " AND instance = -1"
 	}
 	if len(f.States) > 0 {
-		where += " AND state IN (?" + strings.Repeat(", ?", len(f.States)-1) + ")"
+		where += " AND state" + in(len(f.States))
 		for _, st := range f.States {
 			args = append(args, st.String())
 		}
 	}
 	query := `SELECT (SELECT id FROM runs WHERE n = run), marks FROM (
 		SELECT run, group_concat(format('%d %d %d %d %s %s', idx, instance, attempts > 0, outputs IS NOT NULL, state, reason), ',') AS marks
-		FROM tasks WHERE run IN (SELECT n FROM runs WHERE id IN (?` + strings.Repeat(", ?", n-1) + `))` + where + ` GROUP BY run)`
+		FROM tasks WHERE run IN (SELECT n FROM runs WHERE id` + in(n) + `)` + where + ` GROUP BY run)`
 	texts, err := read(ctx, s, query, func(t *marksText) []any { return []any{&t.run, &t.marks} }, args...)
 	if err != nil {
 		return nil, err

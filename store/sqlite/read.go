@@ -208,6 +208,9 @@ func (s *Store) Queued(ctx context.Context, workflow string, limit int) ([]store
 	return read(ctx, s, queuedRuns, scanRun, workflow, bounded(limit))
 }
 
+// in gives the condition that a column is one of so many parameters.
+func in(n int) string { return ` IN (?` + strings.Repeat(", ?", n-1) + `)` }
+
 func bounded(limit int) int { return min(max(limit, 1), store.MaxLimit) }
 
 const ofRun = ` WHERE run = (SELECT n FROM runs WHERE id = ?) ORDER BY `
@@ -238,9 +241,8 @@ func (s *Store) TasksIn(ctx context.Context, runID string, states []machine.Task
 	for _, st := range states {
 		args = append(args, st.String())
 	}
-	in := strings.Repeat(", ?", len(states))[2:]
-	const query = `SELECT ` + taskColumns + ` FROM tasks WHERE run = (SELECT n FROM runs WHERE id = ?) AND state IN (`
-	return read(ctx, s, query+in+`) ORDER BY idx, instance LIMIT ?`, scanTask(runID), append(args, bounded(limit))...)
+	const query = `SELECT ` + taskColumns + ` FROM tasks WHERE run = (SELECT n FROM runs WHERE id = ?) AND state`
+	return read(ctx, s, query+in(len(states))+` ORDER BY idx, instance LIMIT ?`, scanTask(runID), append(args, bounded(limit))...)
 }
 
 const attemptColumns = `idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at`
@@ -304,10 +306,12 @@ func (s *Store) Ticks(ctx context.Context, workflow string, from, to time.Time, 
 	if limit <= 0 {
 		limit = -1
 	}
-	const query = `SELECT workflow, schedule, at, outcome, reason, run_id FROM ticks
+	const query = `SELECT ` + tickColumns + ` FROM ticks
 		WHERE workflow = ? AND at BETWEEN ? AND ? ORDER BY at, schedule LIMIT ?`
 	return read(ctx, s, query, scanTick, workflow, from.UnixMicro(), to.UnixMicro(), limit)
 }
+
+const tickColumns = `workflow, schedule, at, outcome, reason, run_id`
 
 func scanTick(t *store.Tick) []any {
 	return []any{&t.Workflow, &t.Schedule, at{&t.At}, &t.Outcome, &t.Reason, &t.RunID}
@@ -315,7 +319,7 @@ func scanTick(t *store.Tick) []any {
 
 // LastTicks gives a workflow's ticks that come before one, the last first.
 func (s *Store) LastTicks(ctx context.Context, workflow string, before store.Tick, limit int) ([]store.Tick, error) {
-	const query = `SELECT workflow, schedule, at, outcome, reason, run_id FROM ticks
+	const query = `SELECT ` + tickColumns + ` FROM ticks
 		WHERE workflow = ? AND (at, schedule) < (?, ?) ORDER BY at DESC, schedule DESC LIMIT ?`
 	end := int64(math.MaxInt64)
 	if before != (store.Tick{}) {
