@@ -1,6 +1,7 @@
 package trigger
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -14,30 +15,17 @@ const Paused = "paused"
 // up to Until and without it, or without end where that is zero.
 type Pause struct{ Since, Until time.Time }
 
-// Covers tells whether something that is due at a time falls into a pause.
-func (p Pause) Covers(at time.Time) bool {
-	return !at.Before(p.Since) && (p.Until.IsZero() || at.Before(p.Until))
-}
-
 // Lasting tells whether one of the pauses has no end yet.
 func Lasting(pauses []Pause) bool {
-	for _, p := range pauses {
-		if p.Until.IsZero() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pauses, func(p Pause) bool { return p.Until.IsZero() })
 }
 
 // Covered tells whether something that is due at a time falls into one of the
 // pauses.
 func Covered(pauses []Pause, at time.Time) bool {
-	for _, p := range pauses {
-		if p.Covers(at) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pauses, func(p Pause) bool {
+		return !at.Before(p.Since) && (p.Until.IsZero() || at.Before(p.Until))
+	})
 }
 
 // decide says what is to become of due ticks. While a pause lasts nothing is
