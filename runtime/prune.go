@@ -60,8 +60,8 @@ const pruneGroup = 100
 
 // Prune removes ended runs, oldest ones first, with their logs, artifacts and
 // records, and gives those that it removed. A run that is under way, or is being
-// retried, stays. Ticks as old as the runs go too, and
-// who changed what more than a year ago.
+// retried, stays. Ticks as old as the runs go too, and the
+// records of changes made more than a year ago.
 func (e *Engine) Prune(ctx context.Context, p Prune) ([]store.Run, error) {
 	e.init()
 	old, ticks, err := e.outdated(ctx, p)
