@@ -2,18 +2,20 @@
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
+# ./... passes over folders that begin with a dot.
+TOOLS := ./.ci/bench ./.ci/mutate
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 build: ## build ./ax, one static binary
 	CGO_ENABLED=0 go build -ldflags '-s -w -X main.version=$(VERSION)' -o ax ./cmd/ax
 
 test: ## run all tests, with the race detector
-	go test -race ./...
+	go test -race ./... $(TOOLS)
 
 check: ## gofmt, vet, staticcheck, and lint and layout of the shipped workflows
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
-	go vet ./...
-	go tool staticcheck ./...
+	go vet ./... $(TOOLS)
+	go tool staticcheck ./... $(TOOLS)
 	CGO_ENABLED=0 go build ./...
 	go run ./cmd/ax lint --strict workflows
 	@go run ./cmd/ax fmt --check workflows || { echo 'not laid out: run "ax fmt workflows"'; exit 1; }

@@ -23,7 +23,7 @@ tasks:
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := end(ctx, t, e, run)
+		first := wait(ctx, t, e, run.ID)
 		latest := plan(t, `
 name: flow
 params: {day: 1}
@@ -35,7 +35,7 @@ tasks:
 		if err := e.RetryLatest(ctx, run.ID, nil, latest); err != nil {
 			t.Fatal(err)
 		}
-		second := end(ctx, t, e, run)
+		second := wait(ctx, t, e, run.ID)
 		equal(t, states(reportOf(ctx, t, e, run.ID)), []string{"broken succeeded", "new succeeded", "keep succeeded"})
 		equal(t, x.noted()[len(x.noted())-4:], []string{
 			"1m1s new#1 start", "1h1m1s new#1 end", "1h1m1s broken#2 start", "1h1m2s broken#2 end",
