@@ -150,7 +150,7 @@ func TestADetachedAttemptIsAdoptedAndGoesOn(t *testing.T) {
 				t.Errorf("what was adopted was begun again: %+v", rep.Tasks)
 			}
 		})
-	equal(t, slices.Sorted(slices.Values(x.notes)), []string{
+	equal(t, slices.Sorted(slices.Values(x.noted())), []string{
 		"0s a#1 start", "0s pay#1 start", "1h0m0s a#1 end", "1h0m0s b#1 end", "1h0m0s b#1 start", "1h0m0s pay#1 end",
 	})
 	equal(t, slices.Sorted(slices.Values(x.settled)), []string{"a", "b", "pay"})
@@ -170,7 +170,7 @@ func TestWhatEndedWithoutAnEngineIsTakenInWithItsTime(t *testing.T) {
 			equal(t, states(ended(t, ctx, e, id)), []string{"a succeeded"})
 		})
 	// It failed after ten minutes, and the pause counts from there.
-	equal(t, x.notes, []string{"0s a#1 start", "10m0s a#1 end", "1h5m0s a#2 start", "1h15m0s a#2 end"})
+	equal(t, x.noted(), []string{"0s a#1 start", "10m0s a#1 end", "1h5m0s a#2 start", "1h15m0s a#2 end"})
 }
 
 func TestATimeoutThatPassedWithoutAnEngineIsEnforcedAtOnce(t *testing.T) {
@@ -211,7 +211,7 @@ func TestAnAdoptedAttemptKeepsItsSlotsAndItsTurn(t *testing.T) {
 				ended(t, ctx, e, id)
 			}
 		})
-	equal(t, slices.Sorted(slices.Values(x.notes)), []string{
+	equal(t, slices.Sorted(slices.Values(x.noted())), []string{
 		"0s a#1 start", "1h0m0s a#1 end", "1h0m0s b#1 start", "1h0m0s c#1 start", "1h1m0s b#1 end", "1h1m0s c#1 end",
 	})
 }
@@ -234,7 +234,7 @@ func TestTheStartCanSkipThePausesOrCancelAll(t *testing.T) {
 					recovered(t, ctx, e, policy)
 					ended(t, ctx, e, id)
 				})
-			equal(t, x.notes, want)
+			equal(t, x.noted(), want)
 		})
 	}
 }
@@ -276,7 +276,7 @@ func TestAnEngineTakesOverTheRunsOfOneThatDiesBesideIt(t *testing.T) {
 		if _, err := os.Stat(lock); !os.IsNotExist(err) {
 			t.Errorf("the claim of the dead engine is left: %v", err)
 		}
-		equal(t, x.notes, []string{"0s a#1 start", "1h0m0s a#1 end"})
+		equal(t, x.noted(), []string{"0s a#1 start", "1h0m0s a#1 end"})
 		stop()
 		for range 2 {
 			if err := <-served; err != nil {
@@ -337,7 +337,7 @@ func TestATimeoutIsEnforcedWhileTheDiskIsFull(t *testing.T) {
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		equal(t, x.notes, []string{"0s a#1 start", "1m0s a#1 end"})
+		equal(t, x.noted(), []string{"0s a#1 start", "1m0s a#1 end"})
 		if got := time.Since(x.t0); got < 3*time.Minute {
 			t.Errorf("the disk was full only until %s", got)
 		}

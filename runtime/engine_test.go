@@ -57,6 +57,20 @@ func (s *script) noted() []string {
 	return slices.Clone(s.notes)
 }
 
+// peak gives how many attempts went at a time, at most.
+func (s *script) peak() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
+}
+
+// told gives the environment that the last attempt of a task began with.
+func (s *script) told(task string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.envs[task]
+}
+
 func (s *script) Execute(ctx context.Context, a executor.Attempt) executor.Outcome {
 	started := time.Now()
 	s.mu.Lock()
@@ -170,7 +184,7 @@ tasks:
   b: {run: two, depends_on: a}
 `)
 		equal(t, states(rep), []string{"a succeeded", "b succeeded"})
-		equal(t, x.notes, []string{
+		equal(t, x.noted(), []string{
 			"0s a#1 start", "1h0m0s a#1 end",
 			"1h0m1s a#2 start", "2h0m1s a#2 end",
 			"2h0m3s a#3 start", "3h0m3s a#3 end",
@@ -192,11 +206,11 @@ tasks:
   h: {run: two}
 `)
 		equal(t, states(rep), []string{"a failed timeout", "h succeeded"})
-		equal(t, x.notes, []string{
+		equal(t, x.noted(), []string{
 			"0s a#1 start", "13s a#1 end", "18s a#2 start", "31s a#2 end", "31s h#1 start", "31s h#1 end",
 		})
-		if !slices.Contains(x.envs["h"], "AX_FAILED_TASK=a") || !slices.Contains(x.envs["h"], "AX_FAILED_REASON=timeout") {
-			t.Errorf("the handler was told %v", x.envs["h"])
+		if !slices.Contains(x.told("h"), "AX_FAILED_TASK=a") || !slices.Contains(x.told("h"), "AX_FAILED_REASON=timeout") {
+			t.Errorf("the handler was told %v", x.told("h"))
 		}
 	})
 }
@@ -264,10 +278,10 @@ func TestSlotsAreKeptAndGivenByPriority(t *testing.T) {
 	x := &script{took: took}
 	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
 		rep := runAll(ctx, t, e, text)
-		if rep.State != "succeeded" || x.most != 3 {
-			t.Errorf("the run is %s with %d attempts at a time, want succeeded with 3", rep.State, x.most)
+		if rep.State != "succeeded" || x.peak() != 3 {
+			t.Errorf("the run is %s with %d attempts at a time, want succeeded with 3", rep.State, x.peak())
 		}
-		first := slices.Sorted(slices.Values(x.notes[:3])) // the order of three that start together is open
+		first := slices.Sorted(slices.Values(x.noted()[:3])) // the order of three that start together is open
 		equal(t, first, []string{"0s t19#1 start", "0s t8#1 start", "0s t9#1 start"})
 	})
 }
@@ -304,7 +318,7 @@ func TestNothingStartsBeforeItIsOnDisk(t *testing.T) {
 		}
 		// Creating the run takes a second, the first batch one, twice in vain
 		// with pauses of 50 and 100 ms, then one more; each further one a second.
-		equal(t, x.notes, []string{"4.15s a#1 start", "4.15s a#1 end", "5.15s b#1 start", "5.15s b#1 end"})
+		equal(t, x.noted(), []string{"4.15s a#1 start", "4.15s a#1 end", "5.15s b#1 start", "5.15s b#1 end"})
 	})
 }
 
@@ -325,7 +339,7 @@ func TestAStopCutsAttemptsAndRecordsNothingOfIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, states(rep), []string{"a running"})
-	equal(t, x.notes, []string{"0s a#1 start", "1m0s a#1 end"})
+	equal(t, x.noted(), []string{"0s a#1 start", "1m0s a#1 end"})
 }
 
 func TestWhatIsStoredReplaysToWhatIsShown(t *testing.T) {
@@ -395,6 +409,7 @@ func TestAPoolOfOneSlotIsALockSharedByRuns(t *testing.T) {
 		}
 		synctest.Wait()
 		want := []string{"2s a#1 end", "2s b#1 start", "3s b#1 end"}
-		equal(t, x.notes[len(x.notes)-3:], want)
+		notes := x.noted()
+		equal(t, notes[len(notes)-3:], want)
 	})
 }

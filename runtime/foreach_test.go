@@ -73,8 +73,8 @@ tasks:
 			"sum":      {`ROWS=["1",null,"<3>",null,null]`, "COUNT=2", "CODE=0"},
 			"again[1]": {"AX_ITEM=<3>"},
 		} {
-			if !has(x.envs[unit], want...) {
-				t.Errorf("%s has not %q: %q", unit, want, x.envs[unit])
+			if !has(x.told(unit), want...) {
+				t.Errorf("%s has not %q: %q", unit, want, x.told(unit))
 			}
 		}
 		if got := task(rep, "load").Outputs["rows"]; got != `["1",null,"<3>",null,null]` {
@@ -92,7 +92,7 @@ tasks:
   a: {run: one, foreach: [x, y], retry: {max: 1, delay: 0}}
 `)
 		for i := range 2 {
-			if want := fmt.Sprintf("AX_IDEMPOTENCY_KEY=%s/a[%d]", rep.ID, i); !has(x.envs[fmt.Sprintf("a[%d]", i)], want) {
+			if want := fmt.Sprintf("AX_IDEMPOTENCY_KEY=%s/a[%d]", rep.ID, i); !has(x.told(fmt.Sprintf("a[%d]", i)), want) {
 				t.Errorf("instance %d has not %s", i, want)
 			}
 		}
@@ -119,8 +119,9 @@ name: flow
 tasks:
   a: {run: one, timeout: 30m, foreach: {items: [x, y, z], max_parallel: 2}, retry: {max: 1, delay: 10s, if: "tasks.a.exit_code == 3 and index == 0"}}
 `)
-		slices.Sort(x.notes[:2]) // at one instant
-		equal(t, x.notes, []string{
+		notes := x.noted()
+		slices.Sort(notes[:2]) // at one instant
+		equal(t, notes, []string{
 			"0s a[0]#1 start", "0s a[1]#1 start", "1m0s a[0]#1 end", "1m0s a[2]#1 start",
 			"2m0s a[2]#1 end", "2m0s a[0]#2 start", "3m0s a[0]#2 end", "30m0s a[1]#1 end",
 		})
@@ -173,7 +174,7 @@ tasks:
 			"a succeeded", "a[0] succeeded", "a[1] succeeded",
 			"b skipped busy", "b[0] skipped busy", "b[1] skipped busy", "b[2] skipped busy",
 		})
-		equal(t, x.notes, []string{"0s a[0]#1 start", "1h0m0s a[0]#1 end", "1h0m0s a[1]#1 start", "2h0m0s a[1]#1 end"})
+		equal(t, x.noted(), []string{"0s a[0]#1 start", "1h0m0s a[0]#1 end", "1h0m0s a[1]#1 start", "2h0m0s a[1]#1 end"})
 	})
 }
 

@@ -118,8 +118,8 @@ func TestOfTwoEnginesThatCountAtOnceOneStarts(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if x.most != 1 || len(x.noted()) != 2*len(es) {
-					t.Errorf("%d attempts went at a time: %q", x.most, x.noted())
+				if x.peak() != 1 || len(x.noted()) != 2*len(es) {
+					t.Errorf("%d attempts went at a time: %q", x.peak(), x.noted())
 				}
 			})
 		})

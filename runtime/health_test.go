@@ -27,11 +27,9 @@ func TestAFullDiskIsToldOfAndWaitedOut(t *testing.T) {
 		if err != nil || h.Trouble == "" || h.Active != 1 {
 			t.Errorf("with a full disk the health is %+v, %v", h, err)
 		}
-		x.mu.Lock()
-		if len(x.notes) > 0 {
-			t.Errorf("with a full disk it started %q", x.notes)
+		if began := x.noted(); len(began) > 0 {
+			t.Errorf("with a full disk it started %q", began)
 		}
-		x.mu.Unlock()
 		if rep := <-ended; rep.State != "succeeded" {
 			t.Errorf("when there is room again the run is %s", rep.State)
 		}

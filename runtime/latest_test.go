@@ -40,8 +40,8 @@ tasks:
 		equal(t, x.noted()[len(x.noted())-4:], []string{
 			"1m1s new#1 start", "1h1m1s new#1 end", "1h1m1s broken#2 start", "1h1m2s broken#2 end",
 		})
-		if !slices.Contains(x.envs["broken"], "AX_PARAM_DAY=7") || !second.ScheduledFor.Equal(first.ScheduledFor) {
-			t.Errorf("the inputs are others: %s, %q", second.ScheduledFor, x.envs["broken"])
+		if !slices.Contains(x.told("broken"), "AX_PARAM_DAY=7") || !second.ScheduledFor.Equal(first.ScheduledFor) {
+			t.Errorf("the inputs are others: %s, %q", second.ScheduledFor, x.told("broken"))
 		}
 	})
 }

@@ -123,8 +123,8 @@ func TestARetriedRunCanBeCancelledWhileItWaits(t *testing.T) {
 				retry(ctx, t, e, failed)
 			},
 			func(ctx context.Context, e *runtime.Engine) { cancelled(ctx, t, e, failed) })
-		if slices.ContainsFunc(x.notes, func(n string) bool { return strings.Contains(n, "a#2") }) {
-			t.Errorf("something of it ran: %v", x.notes)
+		if slices.ContainsFunc(x.noted(), func(n string) bool { return strings.Contains(n, "a#2") }) {
+			t.Errorf("something of it ran: %v", x.noted())
 		}
 	})
 	t.Run("by the start of the next engine", func(t *testing.T) {
@@ -196,10 +196,10 @@ func TestAHandlerOfTheWorkflowIsToldHowTheRunEnded(t *testing.T) {
 					t.Errorf("the run is %s, want %s", run.State, c.want)
 				}
 				state := func(v string) bool { return strings.HasPrefix(v, "AX_RUN_STATE=") }
-				if i := slices.IndexFunc(x.envs["fin"], state); i < 0 || x.envs["fin"][i] != "AX_RUN_STATE="+c.want {
-					t.Errorf("the handler was told %v, want %s", x.envs["fin"], c.want)
+				if i := slices.IndexFunc(x.told("fin"), state); i < 0 || x.told("fin")[i] != "AX_RUN_STATE="+c.want {
+					t.Errorf("the handler was told %v, want %s", x.told("fin"), c.want)
 				}
-				if slices.ContainsFunc(x.envs["a"], state) {
+				if slices.ContainsFunc(x.told("a"), state) {
 					t.Error("a task that is no handler was told")
 				}
 			})

@@ -66,7 +66,8 @@ tasks:
 			}
 			equal(t, states(reportOf(ctx, t, e, id)), []string{"a succeeded", "b succeeded", "c failed interrupted", "d succeeded"})
 			want := []string{"10m0s b#2 start", "30m0s d#2 start", "30m0s d#2 end", "1h10m0s b#2 end"}
-			equal(t, x.notes[len(x.notes)-4:], want)
+			notes := x.noted()
+			equal(t, notes[len(notes)-4:], want)
 			if err := e.Resume(ctx, id); err == nil {
 				t.Error("an ended run was resumed")
 			}
@@ -176,7 +177,7 @@ tasks:
 				t.Fatal(err)
 			}
 			equal(t, states(reportOf(ctx, t, e, id)), []string{"a cancelled cancelled", "b cancelled cancelled", "tidy succeeded"})
-			equal(t, x.notes, []string{"0s a#1 start", "1m0s a#1 end", "1m0s tidy#1 start", "1m0s tidy#1 end"})
+			equal(t, x.noted(), []string{"0s a#1 start", "1m0s a#1 end", "1m0s tidy#1 start", "1m0s tidy#1 end"})
 		})
 }
 
@@ -215,7 +216,7 @@ func TestADrainedEngineLeavesReadyTasksForTheNext(t *testing.T) {
 			}
 		})
 		// Sorted, for the order of what starts at one moment is open.
-		equal(t, slices.Sorted(slices.Values(x.notes)), []string{
+		equal(t, slices.Sorted(slices.Values(x.noted())), []string{
 			"0s a#1 start", "0s long#1 start", "1h6m0s long#2 end", "3m0s a#1 end",
 			"6m0s b#1 end", "6m0s b#1 start", "6m0s long#1 end", "6m0s long#2 start",
 		})
@@ -247,7 +248,7 @@ func TestARunThatWasCancelledBeforeItStartedCanBeRetried(t *testing.T) {
 			}
 		}
 		equal(t, runsOf(ctx, t, e, x), []string{"0s succeeded", "0s succeeded"})
-		equal(t, x.notes, []string{"0s a#1 start", "1h0m0s a#1 end", "1h0m0s a#1 start", "2h0m0s a#1 end"})
+		equal(t, x.noted(), []string{"0s a#1 start", "1h0m0s a#1 end", "1h0m0s a#1 start", "2h0m0s a#1 end"})
 	})
 }
 
@@ -283,7 +284,7 @@ tasks:
   page: {run: x}
 `)
 		for _, want := range []string{"AX_FAILED_TASK=", "AX_FAILED_REASON=run_timeout"} {
-			if !slices.Contains(x.envs["page"], want) {
+			if !slices.Contains(x.told("page"), want) {
 				t.Errorf("the handler was not told %s", want)
 			}
 		}

@@ -69,7 +69,7 @@ func TestEveryTickHasItsRunAndItsRow(t *testing.T) {
 		time.Sleep(35 * time.Minute)
 		equal(t, ledger(ctx, t, e, x), []string{"10m0s fired", "20m0s fired", "30m0s fired"})
 		equal(t, runsOf(ctx, t, e, x), []string{"10m0s succeeded", "20m0s succeeded", "30m0s succeeded"})
-		equal(t, x.notes, []string{"10m0s a#1 start", "11m0s a#1 end", "20m0s a#1 start", "21m0s a#1 end", "30m0s a#1 start", "31m0s a#1 end"})
+		equal(t, x.noted(), []string{"10m0s a#1 start", "11m0s a#1 end", "20m0s a#1 start", "21m0s a#1 end", "30m0s a#1 start", "31m0s a#1 end"})
 	})
 }
 
@@ -89,8 +89,8 @@ func TestARunOfAScheduleHasTheParametersOfIt(t *testing.T) {
 		load(ctx, t, e, "name: flow\ntimezone: UTC\nparams: {n: 1, r: x}\ncron: [{cron: '*/10 * * * *', params: {n: 7}}]\ntasks:\n  a: {run: x}\n")
 		time.Sleep(15 * time.Minute)
 		for _, want := range []string{"AX_PARAM_N=7", "AX_PARAM_R=x"} {
-			if !slices.Contains(x.envs["a"], want) {
-				t.Errorf("the task was not told %s, but %q", want, x.envs["a"])
+			if !slices.Contains(x.told("a"), want) {
+				t.Errorf("the task was not told %s, but %q", want, x.told("a"))
 			}
 		}
 	})
@@ -154,7 +154,7 @@ func TestAManualRunBeyondMaxActiveWaitsAndCanBeCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, runsOf(ctx, t, e, x), []string{"0s succeeded", "1m0s cancelled", "2m0s succeeded"})
-		equal(t, x.notes, []string{"0s a#1 start", "1h0m0s a#1 end", "1h0m0s a#1 start", "2h0m0s a#1 end"})
+		equal(t, x.noted(), []string{"0s a#1 start", "1h0m0s a#1 end", "1h0m0s a#1 start", "2h0m0s a#1 end"})
 	})
 }
 
@@ -240,11 +240,9 @@ func TestARunHasTheParametersOfTheScheduleThatStartedIt(t *testing.T) {
 		load(ctx, t, e, "name: flow\ntimezone: UTC\nparams: {region: eu}\ncron: ['10 * * * *', {cron: '20 * * * *', params: {region: cn}}]\ntasks:\n  a: {run: x}\n")
 		for _, want := range []string{"eu", "cn"} {
 			time.Sleep(11 * time.Minute)
-			x.mu.Lock()
-			if !slices.Contains(x.envs["a"], "AX_PARAM_REGION="+want) {
-				t.Errorf("it should be told of %s, and is told %q", want, x.envs["a"])
+			if !slices.Contains(x.told("a"), "AX_PARAM_REGION="+want) {
+				t.Errorf("it should be told of %s, and is told %q", want, x.told("a"))
 			}
-			x.mu.Unlock()
 		}
 	})
 }
@@ -254,11 +252,9 @@ func TestAMergedRunIsToldOfTheWholeIntervalThatItStandsFor(t *testing.T) {
 	text := "name: flow\ncron: '*/10 * * * *'\ntimezone: UTC\ncatchup: merge\ntasks:\n  a: {run: x}\n"
 	told := func(from, to time.Duration) {
 		t.Helper()
-		x.mu.Lock()
-		defer x.mu.Unlock()
 		for name, at := range map[string]time.Duration{"AX_INTERVAL_START": from, "AX_INTERVAL_END": to} {
-			if want := name + "=" + x.t0.Add(at).UTC().Format(time.RFC3339); !slices.Contains(x.envs["a"], want) {
-				t.Errorf("want %s, in %q", want, x.envs["a"])
+			if want := name + "=" + x.t0.Add(at).UTC().Format(time.RFC3339); !slices.Contains(x.told("a"), want) {
+				t.Errorf("want %s, in %q", want, x.told("a"))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,10 +59,10 @@ func TestAFolderWithoutEventsIsPolled(t *testing.T) {
 	path := filepath.Join(dir, "later", "a.yaml")
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		var now *Catalog
+		var now atomic.Pointer[Catalog]
 		done := make(chan error)
 		w := &watcher{dir: dir}
-		go func() { done <- w.run(ctx, time.Second, slog.New(slog.DiscardHandler), func(c *Catalog) { now = c }) }()
+		go func() { done <- w.run(ctx, time.Second, slog.New(slog.DiscardHandler), now.Store) }()
 		for _, said := range []string{"one", "two more"} {
 			time.Sleep(time.Minute)
 			synctest.Wait()
@@ -73,7 +74,7 @@ func TestAFolderWithoutEventsIsPolled(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
-			if f := now.Workflows["a"]; f == nil || f.Workflow.Tasks[0].Run.V != said {
+			if f := now.Load().Workflows["a"]; f == nil || f.Workflow.Tasks[0].Run.V != said {
 				t.Errorf("five seconds after the file said %q it was not told of", said)
 			}
 		}
@@ -82,7 +83,7 @@ func TestAFolderWithoutEventsIsPolled(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(now.Workflows) > 0 {
+		if len(now.Load().Workflows) > 0 {
 			t.Error("a file that has gone is loaded still")
 		}
 		stop()
