@@ -53,8 +53,13 @@ func main() {
 	only := flag.String("only", "", "measure only the parts that match `REGEXP`, and print them")
 	rounds := flag.Int("rounds", 5, "how often whole processes are compared")
 	print := flag.Bool("print", false, "print the page instead of writing it")
+	alone := flag.String("least", "", "do the least for N tasks, so many at a time (two arguments), in `FOLDER`: what ax is compared with")
 	flag.Parse()
-	if err := run(*only, *rounds, *print); err != nil {
+	do := func() error { return run(*only, *rounds, *print) }
+	if *alone != "" {
+		do = func() error { return leastBy(*alone, flag.Args()) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

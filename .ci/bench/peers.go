@@ -11,18 +11,19 @@ import (
 
 // shape is a graph: the upstreams of each of n tasks, by number.
 type shape struct {
-	name string
-	deps func(i, n int) []int
+	name    string
+	workers int // how many tasks can go at a time, of two
+	deps    func(i, n int) []int
 }
 
 var shapes = []shape{
-	{"a chain", func(i, _ int) []int {
+	{"a chain", 1, func(i, _ int) []int {
 		if i == 0 {
 			return nil
 		}
 		return []int{i - 1}
 	}},
-	{"a fan-out", func(i, n int) (all []int) {
+	{"a fan-out", 2, func(i, n int) (all []int) {
 		switch {
 		case i == 0:
 			return nil
@@ -34,7 +35,7 @@ var shapes = []shape{
 		}
 		return all
 	}},
-	{"layers of 50", func(i, _ int) []int {
+	{"layers of 50", 2, func(i, _ int) []int {
 		if i < 50 {
 			return nil
 		}
@@ -79,6 +80,19 @@ func (b *bench) morePeers() (all []figure, err error) {
 	}
 	if dagu := os.Getenv("DAGU_BIN"); dagu != "" {
 		peers = append(peers, peer{"tasks of `run: \"true\"` in a fan-out, against dagu", `run: "true"`, b.dagu(dagu, fan, n)})
+	}
+	for _, s := range shapes[:2] {
+		floor, err := b.compare(b.leastOf(n, s.workers), makes(s, n, b.folder()))
+		if err != nil {
+			return nil, err
+		}
+		ratios, err := b.compare(b.runs(s, n, `command: ["true"]`), b.leastOf(n, s.workers))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all,
+			figure{what: "the least that a durable runner does (below), in " + s.name + ", against `make -j2`", at: []point{{n, median(floor)}}},
+			figure{what: "tasks of `command: [\"true\"]` in " + s.name + ", against that least", at: []point{{n, median(ratios)}}})
 	}
 	for _, p := range peers {
 		ratios, err := b.compare(b.runs(fan, n, p.task), p.cmd)
