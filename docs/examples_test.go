@@ -2,7 +2,6 @@ package docs_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -67,8 +66,8 @@ func (b *block) fileName() string {
 	}
 	if first, _, _ := strings.Cut(b.text, "\n"); strings.HasPrefix(first, "# ") {
 		for word := range strings.FieldsSeq(first) {
-			if strings.HasSuffix(word, ".yaml") {
-				return word
+			if name := strings.TrimSuffix(word, ","); strings.HasSuffix(name, ".yaml") {
+				return name
 			}
 		}
 	}
@@ -177,6 +176,8 @@ func result(t *testing.T, b *block, c *command) string {
 		return nextResult(t, b, c)
 	case "run":
 		return runResult(t, b, c)
+	case "trigger":
+		return triggerResult(t, b, c)
 	}
 	t.Fatalf("%s: the tests know no ax %s", b.place(), c.name)
 	return ""
@@ -281,24 +282,22 @@ func trimmed(text string) string {
 // runResult runs a workflow by the engine and says what became of each task:
 // its end, its log, its outputs and the warnings about it.
 func runResult(t *testing.T, b *block, c *command) string {
-	e, run, err := carriedOut(t, b, c)
+	e, run, got, err := carriedOut(t, b, c)
 	if errors.Is(err, runtime.ErrRefused) {
 		return "refused: " + withoutFolder(err.Error(), run.File) + "\n"
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ended(t, e, run)
+	return ended(t, e, run) + got.lines()
 }
 
 // carriedOut runs a workflow to its end, in an environment that holds nothing
-// but PATH, HOME and what the command gives it.
-func carriedOut(t *testing.T, b *block, c *command) (*runtime.Engine, store.Run, error) {
+// but PATH, HOME and what the command gives it, and delivers what it has to tell.
+func carriedOut(t *testing.T, b *block, c *command) (*runtime.Engine, store.Run, *received, error) {
 	t.Helper()
 	q := request(t, b, c)
-	env := slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere"}, c.env)
-	env = append(env, "HTTP_PROXY="+example(t))
-	e := &runtime.Engine{Store: &store.Memory{}, Data: t.TempDir(), Env: env, Zone: time.UTC}
+	e, got := engine(t, c)
 	e.Workflows = func(name string) (*dag.Plan, error) {
 		f, err := reload.Load(filepath.Join(filepath.Dir(q.Plan.Workflow.Source.File), name+".yaml"))
 		if err != nil {
@@ -306,21 +305,16 @@ func carriedOut(t *testing.T, b *block, c *command) (*runtime.Engine, store.Run,
 		}
 		return f.Plan, nil
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- e.Serve(ctx) }()
-	defer func() {
-		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	}()
+	ctx := t.Context()
+	defer serve(t, e)()
 	run, err := e.Start(ctx, q)
 	if err != nil {
-		return nil, store.Run{File: q.Plan.Workflow.Source.File}, err
+		return nil, store.Run{File: q.Plan.Workflow.Source.File}, got, err
 	}
-	run, err = e.Wait(ctx, run.ID)
-	return e, run, err
+	if run, err = e.Wait(ctx, run.ID); err == nil {
+		err = e.DeliverOwn(ctx)
+	}
+	return e, run, got, err
 }
 
 // request turns a command into what the engine is asked for.

@@ -110,11 +110,14 @@ func (b *block) beside() map[string]string {
 	return files
 }
 
+// triggered finds what a workflow follows in an example.
+var triggered = regexp.MustCompile(`^# \S+\.yaml, after "ax trigger (\S+)"$`)
+
 // command is what the first line of a block asks for.
 type command struct {
 	env    []string
-	name   string // run, next or lint
-	file   string
+	name   string // run, next, lint or trigger
+	file   string // of trigger the workflow's name
 	params map[string]string
 	flags  map[string]string // the others, with their values
 }
@@ -126,6 +129,10 @@ func (b *block) command(t testing.TB) *command {
 	words := strings.Fields(strings.TrimPrefix(first, "#"))
 	at := slices.Index(words, "ax")
 	switch {
+	case b.info == "yaml" && strings.HasSuffix(first, ".yaml, run by the program of embedding.md"):
+		return &command{name: "run", file: strings.TrimSuffix(words[0], ",")}
+	case b.info == "yaml" && triggered.MatchString(first):
+		return &command{name: "trigger", file: triggered.FindStringSubmatch(first)[1]}
 	case b.info != "yaml", !strings.HasPrefix(first, "# "), at < 0, at+2 >= len(words), at > 0 && !strings.Contains(words[at-1], "="):
 		return nil
 	case !slices.Contains([]string{"run", "next", "lint"}, words[at+1]):

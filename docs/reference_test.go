@@ -196,7 +196,7 @@ func facts(t *testing.T, p *page) (*expression.Scope, *expression.Values) {
 		t.Fatal("there is no facts.yaml")
 	}
 	b := &p.blocks[at]
-	e, run, err := carriedOut(t, b, b.command(t))
+	e, run, _, err := carriedOut(t, b, b.command(t))
 	if err != nil {
 		t.Fatal(err)
 	}
