@@ -96,9 +96,22 @@ func newTab(t *testing.T) *tab {
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
-		b.t.Fatalf("%v\n%s", err, b.shown())
+	for _, action := range actions {
+		err := chromedp.Do(b.ctx, action)
+		for replaced(err) {
+			err = chromedp.Do(b.ctx, action)
+		}
+		if err != nil {
+			b.t.Fatalf("%v\n%s", err, b.shown())
+		}
 	}
+}
+
+// replaced tells whether an action failed before it did anything because its
+// element had just been replaced by a newer one, as happens on a page that is
+// live. Whoever clicks with a hand does not notice.
+func replaced(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "Could not find node with given id")
 }
 
 // shown gives the text of the page, for a message.
