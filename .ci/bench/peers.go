@@ -44,12 +44,20 @@ var shapes = []shape{
 	}},
 }
 
+// rivals are two ways to start n processes that do nothing.
+type rivals struct {
+	what         string
+	ours, theirs func(n int) func() *exec.Cmd
+	sizes        []int
+	atMost       float64 // of the ratio of their times; 0 for no goal
+}
+
 // peers compares the time of whole runs of processes that do nothing.
 func (b *bench) peers() (all []figure, err error) {
-	for _, s := range shapes {
-		f := figure{what: "tasks of `command: [\"true\"]` in " + s.name + ", against `make -j2`", atMost: 1.25, goalAt: 1000}
-		for _, n := range []int{300, 1000, 3000} {
-			ratios, err := b.compare(b.runs(s, n, `command: ["true"]`), makes(s, n, b.folder()))
+	for _, r := range b.rivals() {
+		f := figure{what: r.what, atMost: r.atMost, goalAt: 1000}
+		for _, n := range r.sizes {
+			ratios, err := b.compare(r.ours(n), r.theirs(n))
 			if err != nil {
 				return nil, err
 			}
@@ -57,51 +65,44 @@ func (b *bench) peers() (all []figure, err error) {
 		}
 		all = append(all, f)
 	}
-	more, err := b.morePeers()
-	return append(all, more...), err
+	return all, nil
 }
 
-// morePeers compares with what else there is, at one size.
-func (b *bench) morePeers() (all []figure, err error) {
-	const n = 1000
-	fan := shapes[1]
-	type peer struct {
-		what string
-		task string
-		cmd  func() *exec.Cmd
+func (b *bench) rivals() (all []rivals) {
+	three := []int{300, 1000, 3000}
+	program, shell := `command: ["true"]`, `run: "true"`
+	ax := func(s shape, task string) func(int) func() *exec.Cmd {
+		return func(n int) func() *exec.Cmd { return b.runs(s, n, task) }
 	}
-	peers := []peer{
-		{"tasks of `run: \"true\"` (a shell each) in a fan-out, against `make -j2` with `sh -c true`", `run: "true"`, makesShell(fan, n, b.folder())},
-		{"tasks of `command: [\"true\"]` in a fan-out, against `xargs -P2`", `command: ["true"]`, func() *exec.Cmd {
-			cmd := exec.Command("xargs", "-P2", "-n1", "true")
-			cmd.Stdin = strings.NewReader(strings.Repeat("x\n", n))
-			return cmd
-		}},
-	}
-	if dagu := os.Getenv("DAGU_BIN"); dagu != "" {
-		peers = append(peers, peer{"tasks of `run: \"true\"` in a fan-out, against dagu", `run: "true"`, b.dagu(dagu, fan, n)})
+	for _, s := range shapes {
+		makes := func(n int) func() *exec.Cmd { return makes(s, n, b.folder()) }
+		all = append(all, rivals{"tasks of `" + program + "` in " + s.name + ", against `make -j2`", ax(s, program), makes, three, 1.25})
 	}
 	for _, s := range shapes[:2] {
-		floor, err := b.compare(b.leastOf(n, s.workers), makes(s, n, b.folder()))
-		if err != nil {
-			return nil, err
-		}
-		ratios, err := b.compare(b.runs(s, n, `command: ["true"]`), b.leastOf(n, s.workers))
-		if err != nil {
-			return nil, err
-		}
+		makes := func(n int) func() *exec.Cmd { return makes(s, n, b.folder()) }
+		least := func(n int) func() *exec.Cmd { return b.leastOf(n, s.workers) }
 		all = append(all,
-			figure{what: "the least that a durable runner does (below), in " + s.name + ", against `make -j2`", at: []point{{n, median(floor)}}},
-			figure{what: "tasks of `command: [\"true\"]` in " + s.name + ", against that least", at: []point{{n, median(ratios)}}})
+			rivals{"the least that a durable runner does (below), in " + s.name + ", against `make -j2`", least, makes, []int{1000}, 0},
+			rivals{"tasks of `" + program + "` in " + s.name + ", against that least", ax(s, program), least, []int{1000}, 0})
 	}
-	for _, p := range peers {
-		ratios, err := b.compare(b.runs(fan, n, p.task), p.cmd)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, figure{what: p.what, at: []point{{n, median(ratios)}}})
+	fan := shapes[1]
+	all = append(all,
+		rivals{"tasks of `" + shell + "` (a shell each) in a fan-out, against `make -j2` with `sh -c true`", ax(fan, shell),
+			func(n int) func() *exec.Cmd { return makesShell(fan, n, b.folder()) }, three, 0},
+		rivals{"tasks of `" + program + "` in a fan-out, against `xargs -P2`", ax(fan, program), xargs, three, 0})
+	if dagu := os.Getenv("DAGU_BIN"); dagu != "" {
+		all = append(all, rivals{"tasks of `" + shell + "` in a fan-out, against dagu", ax(fan, shell),
+			func(n int) func() *exec.Cmd { return b.dagu(dagu, fan, n) }, []int{1000}, 0})
 	}
-	return all, nil
+	return all
+}
+
+func xargs(n int) func() *exec.Cmd {
+	return func() *exec.Cmd {
+		cmd := exec.Command("xargs", "-P2", "-n1", "true")
+		cmd.Stdin = strings.NewReader(strings.Repeat("x\n", n))
+		return cmd
+	}
 }
 
 // compare runs two commands in turn and gives the ratios of their times.
