@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	modernc "modernc.org/sqlite"
+
 	"github.com/ax-scheduler/ax/store"
 	"github.com/ax-scheduler/ax/store/sqlite"
 )
@@ -63,6 +65,13 @@ func TestReaderDoesNotPassOverALogThatItCannotRead(t *testing.T) {
 	path := filepath.Join(readOnly(t, func(dir string) { left(t, dir, "", "-wal") }), "ax.db")
 	_, err := sqlite.OpenReader(path)
 	refused(t, err, store.ErrReadOnly, path, "its last changes stand in a log beside it")
+}
+
+func TestCommitsAreConfirmedWithoutTheTimeOfTheFile(t *testing.T) {
+	open(t, filepath.Join(t.TempDir(), "ax.db"), sqlite.Options{})
+	if !modernc.FdatasyncEnabled() {
+		t.Error("SQLite uses fsync")
+	}
 }
 
 func TestAFullDiskLosesNothingAndIsOverWhenThereIsRoom(t *testing.T) {
