@@ -199,6 +199,7 @@ func (p *pass) bareBraces(t *dsl.Task, scope func() *expression.Scope) {
 	if strings.Count(t.Run.V, "{{") == strings.Count(t.Run.V, "${{") || t.Unread("run") {
 		return
 	}
+	p.airflow(t)
 	if m := bareExpression.FindStringSubmatchIndex(t.Run.V); m != nil {
 		bare := t.Run.V[m[2]:m[3]]
 		if _, faults := expression.CompileTemplate("$"+bare, scope()); len(faults) == 0 {
