@@ -92,7 +92,11 @@ func (rep *Report) add(of []store.Task) {
 	instances := slices.DeleteFunc(of[1:], func(t store.Task) bool { return t.State == machine.Pending })
 	task := NewTaskReport(of[0])
 	if len(instances) > 0 && of[0].State.Final() {
-		task.Outputs = listed(instances)
+		all := NewOutputLists(len(instances))
+		for i, t := range instances {
+			all.Add(i, t.Outputs)
+		}
+		task.Outputs = all.Texts()
 	}
 	rep.Tasks = append(rep.Tasks, task)
 	for _, t := range instances {
@@ -100,19 +104,33 @@ func (rep *Report) add(of []store.Task) {
 	}
 }
 
-// listed gives the outputs of instances as JSON lists.
-func listed(instances []store.Task) map[string]string {
-	lists := map[string][]*string{}
-	for i, t := range instances {
-		for key, value := range t.Outputs {
-			if lists[key] == nil {
-				lists[key] = make([]*string, len(instances))
-			}
-			lists[key][i] = &value
+// OutputLists gathers the outputs of the instances of a task, which are those of
+// the task: for each name a JSON list with the values in the order of the
+// instances, null for those that have none.
+type OutputLists struct {
+	n  int
+	by map[string][]*string
+}
+
+// NewOutputLists makes the lists for so many instances.
+func NewOutputLists(instances int) *OutputLists {
+	return &OutputLists{instances, map[string][]*string{}}
+}
+
+// Add adds the outputs of the instance with a number, from 0.
+func (l *OutputLists) Add(instance int, outputs map[string]string) {
+	for key, value := range outputs {
+		if l.by[key] == nil {
+			l.by[key] = make([]*string, l.n)
 		}
+		l.by[key][instance] = &value
 	}
-	texts := make(map[string]string, len(lists))
-	for key, list := range lists {
+}
+
+// Texts gives the lists as JSON, by the names of the outputs.
+func (l *OutputLists) Texts() map[string]string {
+	texts := make(map[string]string, len(l.by))
+	for key, list := range l.by {
 		var text strings.Builder
 		out := json.NewEncoder(&text)
 		out.SetEscapeHTML(false)

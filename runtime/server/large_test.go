@@ -23,11 +23,13 @@ import (
 type counted struct {
 	store.Store
 	queries, rows, marks atomic.Int64
+	most                 atomic.Int64 // records at a time
 }
 
 func counting[T any](c *counted, all []T, err error) ([]T, error) {
 	c.queries.Add(1)
 	c.rows.Add(int64(len(all)))
+	c.most.Store(max(c.most.Load(), int64(len(all))))
 	return all, err
 }
 

@@ -29,11 +29,6 @@ type startInput struct {
 	}
 }
 
-type runAnswer struct {
-	Status int
-	Body   runtime.Report
-}
-
 type idInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
@@ -55,23 +50,30 @@ type runsInput struct {
 func (s *Server) runs(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "start-run", Method: http.MethodPost, Path: "/api/v1/workflows/{name}/runs",
-		Summary: "Start a run", DefaultStatus: http.StatusCreated,
+		Summary: "Start a run", Responses: runAnswer(api, http.StatusCreated),
 	}, s.start)
 	huma.Get(api, "/api/v1/runs", s.listRuns)
-	huma.Get(api, "/api/v1/runs/{id}", func(ctx context.Context, in *idInput) (*runAnswer, error) {
+	huma.Register(api, huma.Operation{
+		OperationID: "get-run", Method: http.MethodGet, Path: "/api/v1/runs/{id}",
+		Summary: "A run with all its tasks", Responses: runAnswer(api, http.StatusOK),
+	}, func(ctx context.Context, in *idInput) (*huma.StreamResponse, error) {
 		return s.report(ctx, in.ID, http.StatusOK)
 	})
 	huma.Register(api, huma.Operation{
+		OperationID: "list-run-tasks", Method: http.MethodGet, Path: "/api/v1/runs/{id}/tasks",
+		Summary: "The tasks of a run, in file order, the instances of a foreach after their task",
+	}, s.listTasks)
+	huma.Register(api, huma.Operation{
 		OperationID: "cancel-run", Method: http.MethodPost, Path: "/api/v1/runs/{id}/cancel",
-		Summary: "Stop a run, or keep it from starting", DefaultStatus: http.StatusAccepted,
+		Summary: "Stop a run, or keep it from starting", Responses: runAnswer(api, http.StatusAccepted),
 	}, s.cancel)
 	huma.Register(api, huma.Operation{
 		OperationID: "retry-run", Method: http.MethodPost, Path: "/api/v1/runs/{id}/retry",
-		Summary: "Run again what failed or was skipped", DefaultStatus: http.StatusAccepted,
+		Summary: "Run again what failed or was skipped", Responses: runAnswer(api, http.StatusAccepted),
 	}, s.retry)
 }
 
-func (s *Server) start(ctx context.Context, in *startInput) (*runAnswer, error) {
+func (s *Server) start(ctx context.Context, in *startInput) (*huma.StreamResponse, error) {
 	file, err := s.workflow(in.Name)
 	if err != nil {
 		return nil, err
@@ -135,14 +137,6 @@ func texts(params map[string]any) (map[string]string, error) {
 	return out, nil
 }
 
-func (s *Server) report(ctx context.Context, id string, status int) (*runAnswer, error) {
-	rep, err := runtime.ReadReport(ctx, s.Store, id)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &runAnswer{status, rep}, nil
-}
-
 // findRun reads a run. An error that tells of the store, not of the id, stays
 // what it is.
 func (s *Server) findRun(ctx context.Context, id string) (store.Run, error) {
@@ -167,7 +161,7 @@ func (s *Server) listRuns(ctx context.Context, in *runsInput) (*list[runtime.Rep
 	return s.partOfRuns(ctx, f, in.Cursor)
 }
 
-func (s *Server) cancel(ctx context.Context, in *idInput) (*runAnswer, error) {
+func (s *Server) cancel(ctx context.Context, in *idInput) (*huma.StreamResponse, error) {
 	run, err := s.Store.Run(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
@@ -181,7 +175,7 @@ func (s *Server) cancel(ctx context.Context, in *idInput) (*runAnswer, error) {
 	return s.report(ctx, run.ID, http.StatusAccepted)
 }
 
-func (s *Server) retry(ctx context.Context, in *retryInput) (*runAnswer, error) {
+func (s *Server) retry(ctx context.Context, in *retryInput) (*huma.StreamResponse, error) {
 	run, err := s.Store.Run(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
