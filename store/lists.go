@@ -27,6 +27,7 @@ type Mark struct {
 type MarkFilter struct {
 	Runs   []string            // ids
 	Whole  bool                // of tasks alone, not of the instances of a foreach
+	Apart  bool                // with Whole: many instances lie between the tasks, which changes nothing but how they are found
 	States []machine.TaskState // empty for all
 }
 

@@ -103,25 +103,35 @@ func (b *bench) lint() ([]figure, error) {
 	}, err
 }
 
-// pages measures the server's answers over long histories.
+// pages measures the server's answers over long histories, each the median of many
+// after the first, which stands in a row of its own.
 func (b *bench) pages() ([]figure, error) {
 	r, err := gobench("PagesOverALongHistory", "./runtime/server", 1)
 	if err != nil {
 		return nil, err
 	}
 	sizes := []int{1000, 10_000, 100_000}
-	worst, largest := make([]point, len(sizes)), 0.0
+	again, first := make([]point, len(sizes)), make([]point, len(sizes))
+	slowest, largest := "", 0.0
 	for i, n := range sizes {
-		worst[i].size = float64(n)
+		again[i].size, first[i].size = float64(n), float64(n)
 		for name, units := range r {
-			if strings.HasSuffix(name, fmt.Sprint("/", n)) {
-				worst[i].value = max(worst[i].value, units["ns/op"]/1e6)
+			page, ok := strings.CutPrefix(name, fmt.Sprintf("PagesOverALongHistory/%d/", n))
+			if !ok {
+				continue
+			}
+			if again[i].value < units["ms"] {
+				again[i].value, slowest = units["ms"], page
+			}
+			first[i].value = max(first[i].value, units["ms-first"])
+			if !strings.Contains(page, "limit=") {
 				largest = max(largest, units["bytes"])
 			}
 		}
 	}
 	return []figure{
-		{what: "the slowest page or list, by runs in history", unit: "ms", at: worst, atMost: 20},
+		{what: "the slowest page or list (`" + slowest + "`), median of 15 requests, by runs in history, with ten task rows each", unit: "ms", at: again, atMost: 20},
+		{what: "the slowest of them when it is asked for the first time", unit: "ms", at: first},
 		{what: "the largest of them", unit: "kB", at: []point{{100_000, largest / 1000}}, atMost: 300},
 	}, nil
 }

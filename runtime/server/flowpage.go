@@ -265,7 +265,7 @@ func durations(runs []store.Run) (bars []durationBar, longest string) {
 func (s *Server) past(ctx context.Context, v *workflowView, runs []store.Run, p *planned) error {
 	n := len(p.plan().Tasks)
 	g := gridView{Partial: n > gridTasks}
-	f := store.MarkFilter{Whole: true}
+	f := store.MarkFilter{Whole: true, Apart: slices.ContainsFunc(p.plan().Tasks, func(n dag.Node) bool { return n.Spec.Foreach != nil })}
 	most := gridCells / n
 	if g.Partial {
 		most = max(1, gridLooks/n)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"html/template"
 	"net/http"
 	"net/url"
 	"os"
@@ -137,15 +138,11 @@ func (s *Server) logLines(w http.ResponseWriter, r *http.Request) error {
 		}
 		v.Total = lines.total
 	}
-	var out strings.Builder
-	if err := pageTemplates()["log"].ExecuteTemplate(&out, "lines", v); err != nil {
-		return err
-	}
 	h := w.Header()
 	h.Set("Ax-Next", strconv.Itoa(next))
 	h.Set("Ax-Total", strconv.Itoa(v.Total))
 	h.Set("Ax-Live", strconv.FormatBool(v.Live))
-	writePage(w, http.StatusOK, []byte(out.String()))
+	writePage(w, http.StatusOK, []byte(v.Marked()))
 	return nil
 }
 
@@ -155,6 +152,25 @@ func (v *logView) Took() string { return took(v.Attempt.StartedAt, v.Attempt.Fin
 // Href gives the address of the page with another parameter.
 func (v *logView) Href(name string, value any) string {
 	return v.Base + "&" + url.Values{name: {text(value)}}.Encode()
+}
+
+// Marked gives the lines as markup. It is not a template since there are many of
+// them.
+func (v *logView) Marked() template.HTML {
+	href := template.HTMLEscapeString(v.Base + "&line=")
+	var b strings.Builder
+	for _, l := range v.Lines {
+		number, at, cut := strconv.Itoa(l.Number), "", ""
+		if l.Number == v.At {
+			at = ` class="at"`
+		}
+		if l.Cut {
+			cut = `<span class="dim"> … cut</span>`
+		}
+		b.WriteString(`<li id="L` + number + `"` + at + `><a href="` + href + number + `#L` + number + `">` + number + `</a><span class="t">`)
+		b.WriteString(string(new(terminal).line(l.Text)) + cut + "</span></li>\n")
+	}
+	return template.HTML(b.String()) //nolint:gosec // an address that is escaped, numbers, and what terminal makes
 }
 
 func text(v any) string {

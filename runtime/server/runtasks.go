@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -124,19 +123,38 @@ func countStates(tasks []taskMark) []stateCount {
 
 // urgency orders tasks for somebody who looks at a run of many: what is wrong or
 // goes on comes first.
-var urgency = map[machine.TaskState]int{
+var urgency = [...]int{
 	machine.Failed: 0, machine.Retrying: 1, machine.Running: 2, machine.Ready: 3, machine.Cancelled: 4, machine.Skipped: 5, machine.Pending: 6, machine.Succeeded: 7,
 }
 
 // mostUrgent gives some of the tasks from a place on, by urgency where there are
-// more of them.
+// more of them. They are not sorted, of which there may be very many.
 func mostUrgent(tasks []taskMark, from, most int) []taskMark {
-	if len(tasks) > most {
-		tasks = slices.Clone(tasks)
-		slices.SortStableFunc(tasks, func(a, b taskMark) int { return cmp.Compare(urgency[a.State], urgency[b.State]) })
-	}
 	from = min(max(from, 0), len(tasks))
-	return tasks[from:min(len(tasks), from+most)]
+	if len(tasks) <= most {
+		return tasks[from:]
+	}
+	var n [len(urgency)]int
+	for i := range tasks {
+		n[urgency[tasks[i].State]]++
+	}
+	chosen := make([]taskMark, 0, most)
+	for rank, count := range n {
+		skip := min(from, count)
+		if from -= skip; skip == count {
+			continue
+		}
+		for i := 0; i < len(tasks) && len(chosen) < most; i++ {
+			switch {
+			case urgency[tasks[i].State] != rank:
+			case skip > 0:
+				skip--
+			default:
+				chosen = append(chosen, tasks[i])
+			}
+		}
+	}
+	return chosen
 }
 
 // recordSet is what is stored of some tasks of a run.

@@ -67,6 +67,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	var listener sync.WaitGroup
 	listening, silent := context.WithCancel(ctx)
 	listener.Go(func() { s.listen(listening) })
+	listener.Go(func() { pageTemplates() })
 	defer listener.Wait()
 	defer silent()
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -106,6 +107,8 @@ type page struct {
 // watching gives the query of the events that a page wants.
 func watching(query string) *string { return &query }
 
+// pageTemplates are made once, before the first page is asked for: it takes as long
+// as ten pages.
 var pageTemplates = sync.OnceValue(func() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	names, err := fs.Glob(templateFiles, "templates/*.html")
@@ -114,7 +117,10 @@ var pageTemplates = sync.OnceValue(func() map[string]*template.Template {
 	}
 	for _, name := range names {
 		base := strings.TrimSuffix(path.Base(name), ".html")
-		all[base] = template.Must(template.New(base).Funcs(pageFuncs).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", name))
+		t := template.Must(template.New(base).Funcs(pageFuncs).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", name))
+		// What is done with it first works out how to escape, and fails afterwards.
+		_ = t.ExecuteTemplate(io.Discard, "layout", nil)
+		all[base] = t
 	}
 	return all
 })

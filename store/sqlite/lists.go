@@ -51,11 +51,18 @@ func (s *Store) LastRuns(ctx context.Context, workflows []string, states []machi
 // than finding them.
 type marksText struct{ run, marks string }
 
-// Marks gives the marks of runs.
-func (s *Store) Marks(ctx context.Context, f store.MarkFilter) (map[string][]store.Mark, error) {
+// marksQuery gives the query of marks. It walks through all rows of the runs, unless
+// most of them are instances that are not wanted: then it looks up each task.
+func marksQuery(f store.MarkFilter) (query string, args []any) {
 	n, args := listed(f.Runs)
-	where := ""
-	if f.Whole {
+	with := `WITH r(n) AS (SELECT n FROM runs WHERE id` + in(n) + `)`
+	from, where := `tasks WHERE run IN r`, ""
+	switch {
+	case f.Whole && f.Apart:
+		with += `, last(idx) AS (SELECT max((SELECT idx FROM tasks WHERE run = r.n ORDER BY idx DESC LIMIT 1)) FROM r),
+			places(at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM places WHERE at < (SELECT idx FROM last))`
+		from = `r CROSS JOIN places CROSS JOIN tasks ON run = r.n AND idx = at AND instance = -1 WHERE true`
+	case f.Whole:
 		where = " AND instance = -1"
 	}
 	if len(f.States) > 0 {
@@ -64,9 +71,14 @@ func (s *Store) Marks(ctx context.Context, f store.MarkFilter) (map[string][]sto
 			args = append(args, st.String())
 		}
 	}
-	query := `SELECT (SELECT id FROM runs WHERE n = run), marks FROM (
+	return with + ` SELECT (SELECT id FROM runs WHERE n = run), marks FROM (
 		SELECT run, group_concat(format('%d %d %d %d %s %s', idx, instance, attempts > 0, outputs IS NOT NULL, state, reason), ',') AS marks
-		FROM tasks WHERE run IN (SELECT n FROM runs WHERE id` + in(n) + `)` + where + ` GROUP BY run)`
+		FROM ` + from + where + ` GROUP BY run)`, args
+}
+
+// Marks gives the marks of runs.
+func (s *Store) Marks(ctx context.Context, f store.MarkFilter) (map[string][]store.Mark, error) {
+	query, args := marksQuery(f)
 	texts, err := read(ctx, s, query, func(t *marksText) []any { return []any{&t.run, &t.marks} }, args...)
 	if err != nil {
 		return nil, err

@@ -75,6 +75,7 @@ var parts = []check{
 		ctx := context.Background()
 		for _, f := range []store.MarkFilter{
 			{}, {Runs: []string{"none"}}, {Runs: []string{"r1"}}, {Runs: []string{"r2", "none", "r1", "r2"}}, {Runs: []string{"r1", "r2"}, Whole: true},
+			{Runs: []string{"r1", "r2"}, Whole: true, Apart: true}, {Runs: []string{"none"}, Whole: true, Apart: true},
 			{Runs: []string{"r1", "r2"}, States: []machine.TaskState{machine.Failed, machine.Running, machine.Failed}},
 			{Runs: []string{"r2"}, Whole: true, States: []machine.TaskState{machine.Succeeded}},
 		} {
