@@ -70,7 +70,7 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
 	changes := changeFor(ctx, "backfill", wf.Name.V, "")
 	for group := range slices.Chunk(made, tickGroup) {
 		batch := &store.Batch{Versions: []store.Version{versionOf(b.Plan, e.now())}, Create: group, Changes: changes}
-		if err := e.persist(ctx, batch); errors.Is(err, store.ErrConflict) {
+		if err := e.commit(ctx, batch); errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("another backfill of %s is making the same runs: %w", wf.Name.V, err)
 		} else if err != nil {
 			return nil, fmt.Errorf("backfill %s: %w", wf.Name.V, err)

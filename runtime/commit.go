@@ -57,8 +57,7 @@ func (e *Engine) patiently(ctx context.Context, write func() error) error {
 			e.trouble.Store(nil)
 			return err
 		}
-		trouble := err.Error()
-		if e.trouble.Swap(&trouble) == nil {
+		if e.trouble.Swap(&err) == nil {
 			e.Log.Error("the store cannot be written: nothing new is started until it can", "error", err)
 		}
 		select {
@@ -96,8 +95,8 @@ func (lp *loop) flush() {
 	if lp.writing || lp.err != nil || len(lp.touched) == 0 {
 		return
 	}
-	w := &write{batch: &store.Batch{}, commands: lp.commands, after: lp.after}
-	lp.commands, lp.after = nil, nil
+	w := &write{batch: &store.Batch{Changes: lp.changes}, commands: lp.commands, after: lp.after}
+	lp.commands, lp.after, lp.changes = nil, nil, nil
 	for _, l := range lp.touched {
 		l.touched = false
 		lp.record(l, w)

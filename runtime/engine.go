@@ -83,12 +83,12 @@ type Engine struct {
 	Workflows func(name string) (*dag.Plan, error)
 
 	once    sync.Once
-	inbox   chan func(*loop)       // asked of the loop, in order
-	taking  chan struct{}          // held by who takes a run over, one at a time
-	over    chan struct{}          // closed when the loop takes nothing more
-	trouble atomic.Pointer[string] // why nothing new is started; nil where all is well
-	unknown atomic.Pointer[error]  // of a write that may or may not be on disk; nil where there was none
-	failed  error                  // why Serve ended; read after over is closed
+	inbox   chan func(*loop)      // asked of the loop, in order
+	taking  chan struct{}         // held by who takes a run over, one at a time
+	over    chan struct{}         // closed when the loop takes nothing more
+	trouble atomic.Pointer[error] // why nothing new is started; nil where all is well
+	unknown atomic.Pointer[error] // of a write that may or may not be on disk; nil where there was none
+	failed  error                 // why Serve ended; read after over is closed
 
 	delivers atomic.Bool   // this engine sends the messages of all
 	mailed   chan struct{} // there are new messages
@@ -330,8 +330,13 @@ func (e *Engine) forget(id string, ended chan struct{}) {
 	})
 }
 
+// troubleLooks is how often somebody who waits for the disk looks whether it is
+// full, to be told instead.
+const troubleLooks = 100 * time.Millisecond
+
 // Cancel asks a run to stop, or keeps it from starting, and returns when the
-// request is on disk. A second request stops the handlers too that the first one
+// request is on disk. Where the disk is full it gives store.ErrFull; a live run is
+// stopped as soon as there is room. A second request stops the handlers too that the first one
 // lets run. It gives store.ErrNotFound for a run that is neither live in this
 // engine nor waits in the store.
 func (e *Engine) Cancel(ctx context.Context, id, by string) error {
@@ -352,15 +357,44 @@ func (e *Engine) Cancel(ctx context.Context, id, by string) error {
 }
 
 func (e *Engine) cancelLive(ctx context.Context, id, by string) (live bool, err error) {
-	err = e.ask(ctx, func(lp *loop) error {
+	answer := make(chan error, 1)
+	err = e.send(ctx, func(lp *loop) {
 		l := lp.live[id]
-		if live = l != nil; !live {
-			return nil
+		if l == nil {
+			answer <- store.ErrNotFound
+			return
 		}
-		lp.cancel(l, by)
-		return nil
+		if lp.cancel(l, by); !l.touched { // it stops already
+			answer <- nil
+			return
+		}
+		lp.changes = append(lp.changes, changeFor(ctx, "cancel", l.rec.Workflow, id)...)
+		settle(ctx)
+		lp.after = append(lp.after, func() { answer <- nil })
 	})
-	return live, err
+	if err != nil {
+		return false, err
+	}
+	look := time.NewTicker(troubleLooks)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			if full := e.trouble.Load(); full != nil {
+				return true, fmt.Errorf("run %s is stopped once there is room: %w", id, *full)
+			}
+			continue
+		case err = <-answer:
+		case <-e.over:
+			err = e.stopped()
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			return false, nil
+		}
+		return true, err
+	}
 }
 
 // Kill kills the processes of a live run without waiting for them to end by

@@ -26,7 +26,7 @@ func (e *Engine) Health(ctx context.Context) (Health, error) {
 	var h Health
 	err := e.look(ctx, func(lp *loop) { h = lp.health() })
 	if t := e.trouble.Load(); t != nil {
-		h.Trouble = *t
+		h.Trouble = (*t).Error()
 	}
 	return h, err
 }

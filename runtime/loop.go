@@ -59,9 +59,10 @@ type loop struct {
 
 	touched   []*live // have something to write
 	commands  []issued
-	after     []func()    // called once what is touched now is on disk
-	commits   chan *write // to the committer; capacity 1
-	committed chan *write // from the committer
+	after     []func()       // called once what is touched now is on disk
+	changes   []store.Change // who asked for it, where somebody did
+	commits   chan *write    // to the committer; capacity 1
+	committed chan *write    // from the committer
 	writing   bool
 	err       error // ends Serve
 }

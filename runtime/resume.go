@@ -233,10 +233,11 @@ func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried)
 			b.Tasks = append(b.Tasks, taskRecord(l, u))
 		}
 	}
-	b.Update = []store.Run{*rec}
+	b.Update, b.Changes = []store.Run{*rec}, changeFor(ctx, "retry", rec.Workflow, rec.ID)
 	if err := e.commit(ctx, b); err != nil {
 		return fmt.Errorf("retry run %s: %w", rec.ID, err)
 	}
+	settle(ctx)
 	rec.Events += len(b.Append)
 	e.publish(Update{Run: *rec, Tasks: b.Tasks})
 	return nil
