@@ -23,15 +23,15 @@ type Claim struct {
 // NewClaim takes a new claim in a data folder, which is made if need be.
 func NewClaim(data string) (*Claim, error) {
 	dir := filepath.Join(data, "engines")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make the data folder: %w", err)
+	if err := MakeData(dir); err != nil {
+		return nil, err
 	}
 	for {
 		c := &Claim{Owner: NewID(time.Now())}
 		path := claimPath(data, c.Owner)
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 		if err != nil {
-			return nil, fmt.Errorf("claim the data folder: %w", err)
+			return nil, remedied("claim the data folder", err)
 		}
 		// Before it was locked it looked like that of a dead engine, which
 		// another may have removed.
@@ -43,7 +43,7 @@ func NewClaim(data string) (*Claim, error) {
 			continue
 		}
 		if _, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n"); err != nil {
-			return nil, errors.Join(fmt.Errorf("claim the data folder: %w", err), f.Close())
+			return nil, errors.Join(remedied("claim the data folder", err), f.Close())
 		}
 		c.file = f
 		return c, nil

@@ -93,8 +93,8 @@ func newEnvironment(e *Engine, p *dag.Plan, run *store.Run) (*environment, error
 // originOf tells a data folder, which is made if need be, from a copy of it on
 // the same machine: the processes of a run are not those of its copy.
 func originOf(data string) (string, error) {
-	if err := os.MkdirAll(data, 0o755); err != nil {
-		return "", fmt.Errorf("make the data folder: %w", err)
+	if err := MakeData(data); err != nil {
+		return "", err
 	}
 	var st unix.Stat_t
 	if err := unix.Stat(data, &st); err != nil {

@@ -97,19 +97,13 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 	if err != nil {
 		return exit{exitFailed, err}
 	}
-	switch {
-	case g.orphaned(rec):
-		fmt.Fprintf(g.stdout, "the engine that ran it has ended: ax retry %[1]s goes on with it, ax cancel %[1]s stops it\n", rec.ID)
-	case rec.State == machine.RunQueued:
-		fmt.Fprintln(g.stdout, "it waits until fewer than max_active runs of its workflow are going")
-	}
-	if err := g.explainHolders(ctx, st, rec, r); err != nil {
-		return exit{exitFailed, err}
-	}
 	if len(task) == 0 {
 		fmt.Fprintf(g.stdout, "run %s of %s: %s\n", rec.ID, rec.Workflow, outcome(rec.State.String(), string(rec.Reason)))
 		if rec.Error != "" {
 			fmt.Fprintln(g.stdout, "  "+rec.Error)
+		}
+		if err := g.explainHolders(ctx, st, rec, r); err != nil {
+			return exit{exitFailed, err}
 		}
 		for i := range r.Plan().Tasks {
 			if v := r.Task(dag.Task(i)); v.Member && v.State != machine.Succeeded {
@@ -118,25 +112,43 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 		}
 		return nil
 	}
-	if u, ok := r.Named(task[0]); ok && u.Instance != 0 {
+	if err := g.explainNamed(r, rec.ID, task[0]); err != nil {
+		return exit{exitFailed, err}
+	}
+	if err := g.explainHolders(ctx, st, rec, r); err != nil {
+		return exit{exitFailed, err}
+	}
+	return nil
+}
+
+// explainNamed prints what became of one task, or of one of its instances.
+func (g *globals) explainNamed(r *machine.Run, run, task string) error {
+	if u, ok := r.Named(task); ok && u.Instance != 0 {
 		g.explainInstance(r, u, "")
 		return nil
 	}
-	id, _, ok := machine.ParseName(task[0])
+	id, _, ok := machine.ParseName(task)
 	ts, err := tasksNamed(r.Plan(), []string{id})
 	if err != nil {
-		return exit{exitFailed, err}
+		return err
 	}
-	if !ok || id != task[0] {
-		return exit{exitFailed, fmt.Errorf("task %s of run %s has no instance %q: it has %d", id, rec.ID, task[0], r.Instances(ts[0]))}
+	if !ok || id != task {
+		return fmt.Errorf("task %s of run %s has no instance %q: it has %d", id, run, task, r.Instances(ts[0]))
 	}
 	g.explainTask(r, ts[0])
 	g.explainInstances(r, ts[0])
 	return nil
 }
 
-// explainHolders prints which runs have what a run, or a task of it, waits for.
+// explainHolders prints what keeps a run, or a task of it, waiting, and which runs
+// have it.
 func (g *globals) explainHolders(ctx context.Context, st store.Store, rec store.Run, r *machine.Run) error {
+	switch {
+	case g.orphaned(rec):
+		fmt.Fprintf(g.stdout, "  the engine that ran it has ended: ax retry %[1]s goes on with it, ax cancel %[1]s stops it\n", rec.ID)
+	case rec.State == machine.RunQueued:
+		fmt.Fprintln(g.stdout, "  it waits until fewer than max_active runs of its workflow are going")
+	}
 	waits := map[string]bool{}
 	for i := range r.Plan().Tasks {
 		t := r.Plan().Tasks[i].Spec
@@ -157,7 +169,7 @@ func (g *globals) explainHolders(ctx context.Context, st store.Store, rec store.
 		}
 		for _, s := range h.Slots {
 			if waits[s.Pool] {
-				fmt.Fprintf(g.stdout, "pool %q: task %s of run %s (%s) has a slot, of %s\n", s.Pool, s.Task, h.Run.ID, h.Run.Workflow, g.process(h.Run))
+				fmt.Fprintf(g.stdout, "  pool %q: task %s of run %s (%s) has a slot, of %s\n", s.Pool, s.Task, h.Run.ID, h.Run.Workflow, g.process(h.Run))
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,8 +182,8 @@ func (g *globals) databasePath() string { return filepath.Join(g.data, "ax.db") 
 
 // openStore opens the database to write to; it is made if it is not there.
 func (g *globals) openStore() (*sqlite.Store, error) {
-	if err := os.MkdirAll(g.data, 0o755); err != nil {
-		return nil, fmt.Errorf("make the data folder: %w", err)
+	if err := runtime.MakeData(g.data); err != nil {
+		return nil, err
 	}
 	o := sqlite.Options{Synchronous: sqlite.Full}
 	switch g.synchronous {

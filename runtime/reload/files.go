@@ -128,45 +128,42 @@ func Check(path string, text []byte) *File {
 	return f
 }
 
-// Find gives the files in a folder whose workflow has a name. Files that cannot
-// be parsed have the name of the file.
-func Find(dir, name string) ([]string, error) {
-	files, err := Files(dir)
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for _, path := range files {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // another file is meant, or running it says what is wrong
-		}
-		if wf, _ := dsl.Parse(path, text); wf != nil && wf.Name.V == name || wf == nil && stem(path) == name {
+// Find gives the files in a folder whose workflow has a name, by path in byte
+// order.
+func Find(dir, name string) (found []string, err error) {
+	err = named(dir, func(path, is string) {
+		if is == name {
 			found = append(found, path)
 		}
-	}
-	return found, nil
+	})
+	return found, err
 }
 
 // Names lists the names of the workflows in a folder, sorted, each once.
-func Names(dir string) ([]string, error) {
-	files, err := Files(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, path := range files {
-		if text, err := os.ReadFile(path); err == nil {
-			if wf, _ := dsl.Parse(path, text); wf != nil {
-				names = append(names, wf.Name.V)
-			}
-		}
-	}
+func Names(dir string) (names []string, err error) {
+	err = named(dir, func(_, name string) { names = append(names, name) })
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	return slices.Compact(names), err
 }
 
-func stem(path string) string {
-	base := filepath.Base(path)
-	return strings.TrimSuffix(base, filepath.Ext(base))
+// named tells of the files in a folder with the names of their workflows. A file
+// that is no YAML goes by its own name, so that who asks for it is told what is
+// wrong with it; one that cannot be read goes by none.
+func named(dir string, tell func(path, name string)) error {
+	files, err := Files(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		if wf, _ := dsl.Parse(path, text); wf != nil {
+			name = wf.Name.V
+		}
+		tell(path, name)
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
@@ -17,24 +18,26 @@ const (
 	homeRows     = 50 // workflows on one page
 	stripRuns    = 15 // runs in the strip of each
 	homeRunning  = 12
+	homeBroken   = 10
 	homeUpcoming = 12 // workflows on the time line of what comes
 	daySpan      = 24 * time.Hour
 	ticksInDay   = 49 // of one schedule on the time line: with so many it is a band
 )
 
 type homeView struct {
-	Rows     []flowRow
-	Total    int
-	Query    string
-	Next     string // name after which the next page begins
-	Running  []store.Run
-	Waiting  int
-	Failed   []store.Run // whose workflow has not succeeded since
-	Broken   []fileProblems
-	Upcoming []upcomingRow
-	More     int // workflows that start in the time but are not in Upcoming
-	Hours    []hourMark
-	Now      time.Time
+	Rows       []flowRow
+	Total      int
+	Query      string
+	Next       string // name after which the next page begins
+	Running    []store.Run
+	Waiting    int
+	Failed     []store.Run    // whose workflow has not succeeded since
+	Broken     []fileProblems // files with errors: with the first of each, and how many more
+	BrokenMore int            // files beyond those
+	Upcoming   []upcomingRow
+	More       int // workflows that start in the time but are not in Upcoming
+	Hours      []hourMark
+	Now        time.Time
 }
 
 // flowRow is one workflow of the list.
@@ -74,22 +77,35 @@ func (s *Server) homePage(w http.ResponseWriter, r *http.Request) error {
 	if err := s.upcoming(ctx, &v); err != nil {
 		return err
 	}
+	v.Broken, v.BrokenMore = s.broken()
+	s.render(w, r, http.StatusOK, "home", page{Title: "Workflows", Nav: "home", Watch: watching(""), Since: since, Busy: len(v.Running) > 0}, v)
+	return nil
+}
+
+// broken lists the files with errors, each with its first error and how many more
+// it has, and tells how many files there are beyond those.
+func (s *Server) broken() (all []fileProblems, more int) {
 	for _, f := range s.Catalog().Files {
-		if !f.Diagnostics.Errors() || len(v.Broken) == 10 {
+		if !f.Diagnostics.Errors() {
+			continue
+		}
+		if len(all) == homeBroken {
+			more++
 			continue
 		}
 		p := fileProblems{Path: f.Path, Workflow: f.Name, Stale: f.Stale}
 		for _, d := range f.Diagnostics {
-			if item := diagnosticOf(d); item.Severity == "error" {
-				p.Items = append(p.Items, item)
-				break
+			switch {
+			case d.Severity != dsl.Error:
+			case len(p.Items) == 0:
+				p.Items = append(p.Items, diagnosticOf(d))
+			default:
+				p.More++
 			}
 		}
-		p.More = len(f.Diagnostics) - 1
-		v.Broken = append(v.Broken, p)
+		all = append(all, p)
 	}
-	s.render(w, r, http.StatusOK, "home", page{Title: "Workflows", Nav: "home", Watch: watching(""), Since: since, Busy: len(v.Running) > 0}, v)
-	return nil
+	return all, more
 }
 
 // homeRows lists the workflows of one page.

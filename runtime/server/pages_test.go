@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -286,5 +287,35 @@ func TestEveryListComesInPartsThatJoin(t *testing.T) {
 			t.Errorf("%s in parts is %v, as a whole %v", path, joined, whole.Items)
 		}
 		c.want(400, "GET", path+"?cursor=%21", "", nil)
+	}
+}
+
+// Of a file with errors the first page tells how many these are; what is no error
+// is none there.
+func TestTheFirstPageCountsErrorsAlone(t *testing.T) {
+	check := func(path, text string) reload.Found {
+		return reload.Found{Path: path, Diagnostics: reload.Check(path, []byte(text)).Diagnostics}
+	}
+	c := newClient(t, func(s *Server) {
+		all := &reload.Catalog{Files: []reload.Found{
+			check("two.yaml", "name: two\ntasks:\n  t: {runn: a}\n  u: {run: a, depends_on: v}\n  w: {run: a}\n"),
+			check("one.yaml", "name: one\ntasks:\n  t: {runn: a}\n  w: {run: a}\n"),
+			check("none.yaml", "name: none\ncron: '0 0 1 * 1'\ntasks:\n  w: {run: a}\n"),
+		}}
+		for i := range 12 {
+			all.Files = append(all.Files, check(fmt.Sprintf("more%d.yaml", i), "tasks: {t: {runn: a}}\n"))
+		}
+		s.Catalog = func() *reload.Catalog { return all }
+	})
+	_, text, _ := c.browse()("GET", "/", nil)
+	if n := strings.Count(text, "more error"); n != 1 || !strings.Contains(text, "and 1 more error<") || strings.Contains(text, "none.yaml") {
+		t.Errorf("the page tells of more errors %d times", n)
+	}
+	if !strings.Contains(text, "4 more files") || !strings.Contains(text, `>14<span class="sr"> with errors`) {
+		t.Errorf("the page does not count the files: %s", text)
+	}
+	_, text, _ = c.browse()("GET", "/diagnostics", nil)
+	if strings.Contains(text, `<li class="info">`) || !strings.Contains(text, "none.yaml") {
+		t.Error("the page of files shows what is info, or leaves out a warning")
 	}
 }

@@ -34,16 +34,16 @@ func Backup(ctx context.Context, path, to string) (err error) {
 	}
 	part, err := os.MkdirTemp(filepath.Dir(to), ".ax-backup-") // SQLite wants to make the file itself
 	if err != nil {
-		return fmt.Errorf("backup: %w", err)
+		return fmt.Errorf("backup: %w; name a file in a folder that is there and can be written", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
 	copied := filepath.Join(part, "ax.db")
-	c, err := connect(dsn(path, "mode", "rw", "_busy_timeout", "10000"))
-	if err != nil {
-		return explain(path, err)
+	err = copyInto(ctx, dsn(path, "mode", "rw", "_busy_timeout", "10000"), copied)
+	if err != nil && errors.Is(explain(path, err), store.ErrReadOnly) && !live(path) && !logged(path) {
+		// Its folder cannot be written, nobody has it open and nothing is missing.
+		err = copyInto(ctx, dsn(path, "mode", "ro", "immutable", "1"), copied)
 	}
-	err = c.exec(ctx, "VACUUM INTO '"+strings.ReplaceAll(copied, "'", "''")+"'")
-	if err = errors.Join(err, c.Close()); err != nil {
+	if err != nil {
 		return explain(path, err)
 	}
 	if _, err := look(ctx, copied, true); err != nil {
@@ -62,6 +62,14 @@ func Backup(ctx context.Context, path, to string) (err error) {
 		}
 	}
 	return flush(filepath.Dir(to))
+}
+
+func copyInto(ctx context.Context, dsn, to string) error {
+	c, err := connect(dsn)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.exec(ctx, "VACUUM INTO '"+strings.ReplaceAll(to, "'", "''")+"'"), c.Close())
 }
 
 // flush has the disk keep a file, or the names in a folder.

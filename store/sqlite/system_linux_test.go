@@ -61,6 +61,23 @@ func TestReaderReadsOnAReadOnlyFileSystem(t *testing.T) {
 	}
 }
 
+func TestADatabaseThatCannotBeWrittenCanBeBackedUp(t *testing.T) {
+	dir := readOnly(t, func(dir string) { used(t, filepath.Join(dir, "ax.db")) })
+	before := files(t, dir)
+	path, to := filepath.Join(dir, "ax.db"), filepath.Join(t.TempDir(), "copy.db")
+	if err := sqlite.Backup(t.Context(), path, to); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(files(t, dir), before) {
+		t.Error("the folder is not as it was")
+	}
+	if _, err := open(t, to, sqlite.Options{}).Run(t.Context(), "r0"); err != nil {
+		t.Error(err)
+	}
+	path = filepath.Join(readOnly(t, func(dir string) { left(t, dir, "", "-wal") }), "ax.db")
+	refused(t, sqlite.Backup(t.Context(), path, to+"2"), store.ErrReadOnly, path, "see to the permissions of the file and its folder")
+}
+
 func TestReaderDoesNotPassOverALogThatItCannotRead(t *testing.T) {
 	path := filepath.Join(readOnly(t, func(dir string) { left(t, dir, "", "-wal") }), "ax.db")
 	_, err := sqlite.OpenReader(path)
