@@ -79,6 +79,11 @@ func (o serveOptions) check() error {
 	if _, _, err := net.SplitHostPort(o.addr); err != nil {
 		return fmt.Errorf("--addr %q is no address like 127.0.0.1:8080", o.addr)
 	}
+	for _, h := range o.hosts {
+		if h == "" || strings.ContainsAny(h, ":/@ ") {
+			return fmt.Errorf("--host %q is no name like ax.example.com, without a port", h)
+		}
+	}
 	switch {
 	case !slices.Contains(runtime.Startups, runtime.Startup(o.startup)):
 		return fmt.Errorf("--startup %q: it is recover, run_all or cancel", o.startup)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -120,5 +122,18 @@ func TestEveryRouteThatChangesSomethingHasAnAction(t *testing.T) {
 				t.Errorf("%s %s changes something, and is recorded as nothing", method, path)
 			}
 		}
+	}
+	source, err := os.ReadFile("ui.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	forms := regexp.MustCompile(`"POST (/[^"]*)"`).FindAllStringSubmatch(string(source), -1)
+	for _, m := range forms {
+		if m[1] != "/login" && m[1] != "/logout" && actions[m[1]] == "" {
+			t.Errorf("the form of %s changes something, and is recorded as nothing", m[1])
+		}
+	}
+	if len(forms) < 8 {
+		t.Errorf("only %d forms were found", len(forms))
 	}
 }

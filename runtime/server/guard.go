@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,8 +29,8 @@ func (s *Server) guard(addr net.Addr, next http.Handler) http.Handler {
 		who := s.callerOf(r)
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
 		switch {
-		case !ours(r.Host):
-			s.deny(w, r, http.StatusForbidden, "the Host of the request is not this server's")
+		case !ours(r.Host): // no page, which might tell another site something
+			refuse(w, http.StatusForbidden, "the Host of the request is not this server's: call it by its address, or give its name with --host")
 		case !ownOrigin(r):
 			s.deny(w, r, http.StatusForbidden, "the request comes from another site")
 		case who.role == Nobody && !open(r.URL.Path):
@@ -64,8 +63,9 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, next http.Handler)
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		refuse(w, http.StatusRequestEntityTooLarge, "a request has at most 1 MiB")
 		return
-	} else if err != nil {
-		return // the client has gone
+	} else if err != nil { // or the client has gone
+		refuse(w, http.StatusBadRequest, "the body of the request did not come as its headers say, or too slowly")
+		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if !changes(r) {
@@ -105,6 +105,13 @@ func (s *Server) hosts(addr net.Addr) func(string) bool {
 	exact := map[string]bool{addr.String(): true}
 	for _, h := range []string{"127.0.0.1", "localhost", "[::1]"} {
 		exact[h+":"+port] = true
+		if port == "80" {
+			exact[h] = true // browsers leave it out
+		}
+	}
+	names := map[string]bool{}
+	for _, h := range s.Hosts {
+		names[strings.ToLower(h)] = h != ""
 	}
 	loopback := net.ParseIP(host).IsLoopback()
 	return func(given string) bool {
@@ -112,20 +119,26 @@ func (s *Server) hosts(addr net.Addr) func(string) bool {
 		if err != nil {
 			name = strings.Trim(given, "[]")
 		}
-		return exact[given] || slices.Contains(s.Hosts, strings.ToLower(name)) || !loopback && net.ParseIP(name) != nil
+		return exact[given] || names[strings.ToLower(name)] || !loopback && net.ParseIP(name) != nil
 	}
 }
 
+// ownOrigin tells whether a request comes from a page of this server, from no page,
+// or follows a link: that changes nothing, and who put the link somewhere is not
+// shown what it leads to.
 func ownOrigin(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" {
+	if r.Header.Get("Sec-Fetch-Site") == "cross-site" && !followsLink(r) {
 		return false
 	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && u.Host == r.Host && (u.Scheme == "http" || u.Scheme == "https")
+	origin := r.Header.Values("Origin")
+	return len(origin) == 0 || len(origin) == 1 && (origin[0] == "http://"+r.Host || origin[0] == "https://"+r.Host)
+}
+
+// followsLink tells whether a browser shows what is asked for as a page of its own,
+// in no frame.
+func followsLink(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && wantsPage(r) &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 func changes(r *http.Request) bool {

@@ -45,7 +45,7 @@ type Server struct {
 	Metrics   *Metrics          // told at /metrics; nil for none
 
 	Tokens []Token  // who may ask; none where everybody on the loopback interface may
-	Hosts  []string // names in lower case under which the server is reached beside its address
+	Hosts  []string // names, without a port, under which the server is reached beside its address
 	Log    *slog.Logger
 
 	// Stopping tells that the engine takes no more requests.
@@ -60,7 +60,7 @@ type Server struct {
 // Serve answers on a listener until ctx is done.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
-		Handler:           s.guard(ln.Addr(), s.unlessStopping(s.Handler())),
+		Handler:           bounded(s.guard(ln.Addr(), s.unlessStopping(s.Handler()))),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}

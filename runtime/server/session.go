@@ -75,14 +75,17 @@ func (s *Server) ownForm(r *http.Request) bool {
 	return text != "" && r.ParseForm() == nil && hmac.Equal([]byte(r.PostForm.Get("form_token")), []byte(s.sign(text)))
 }
 
-// loginPage asks for a token.
+// loginPage asks for a token. A browser that has followed a link from elsewhere has
+// not said that it has one already: the page has it ask again by itself.
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
-	s.render(w, r, http.StatusOK, "login", page{Title: "Sign in"}, loginView{Next: localPath(r.FormValue("next"))})
+	v := loginView{Next: localPath(r.FormValue("next")), Again: r.Header.Get("Sec-Fetch-Site") == "cross-site"}
+	s.render(w, r, http.StatusOK, "login", page{Title: "Sign in"}, v)
 }
 
 type loginView struct {
-	Next string
-	Bad  bool
+	Next  string
+	Bad   bool
+	Again bool
 }
 
 // login keeps the token that was given in a cookie.

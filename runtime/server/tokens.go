@@ -134,5 +134,6 @@ func open(path string) bool {
 	case "/healthz", "/readyz", "/login", "/logout":
 		return true
 	}
-	return strings.HasPrefix(path, "/static/")
+	file, ok := strings.CutPrefix(path, "/static/")
+	return ok && !strings.Contains(file, "/")
 }

@@ -34,6 +34,11 @@ function times() {
 }
 setInterval(times, 1000);
 
+// Who has followed a link from elsewhere may have signed in already.
+
+const again = document.querySelector("[data-again]");
+if (again) location.replace(again.dataset.again);
+
 // What is live is taken from the page as the server makes it anew.
 
 const seen = new Map();
