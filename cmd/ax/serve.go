@@ -190,12 +190,15 @@ func (s *serving) run(ctx context.Context) error {
 	updates, unsubscribe := s.e.Subscribe(4096)
 	defer unsubscribe()
 	go logRuns(s.e.Log, updates)
-	if err := s.succeed(ctx); err != nil && ctx.Err() == nil {
-		return exit{exitFailed, err}
-	}
+	answer, stopAnswering := context.WithCancel(context.WithoutCancel(ctx))
 	var beside sync.WaitGroup // ends before the store is closed
 	defer beside.Wait()
 	defer cancel()
+	defer stopAnswering()
+	beside.Go(func() { s.e.Deliver(answer) }) // what ended meanwhile is told at once
+	if err := s.succeed(ctx); err != nil && ctx.Err() == nil {
+		return exit{exitFailed, err}
+	}
 	beside.Go(func() { s.e.Succeed(ctx) })
 	if err := s.load(ctx, &beside); err != nil {
 		return err
@@ -204,9 +207,6 @@ func (s *serving) run(ctx context.Context) error {
 		engineStops()
 		return <-engine
 	}
-	answer, stopAnswering := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopAnswering()
-	beside.Go(func() { s.e.Deliver(answer) })
 	api := s.api(func() bool { return ctx.Err() != nil })
 	if err := errors.Join(s.announce(api), s.e.LookAgain(ctx)); err != nil && ctx.Err() == nil {
 		return exit{exitFailed, err}
