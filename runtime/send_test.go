@@ -124,3 +124,11 @@ func TestChatsGetMessagesInTheirOwnForm(t *testing.T) {
 		}
 	}
 }
+
+// The value is that of "openssl dgst -sha256 -hmac kept".
+func TestASignatureIsTheHMACOfTheTimeAndTheBody(t *testing.T) {
+	const want = "a94310173c79287196407d122ba5b14d375ea14543b7e524ad002672df000549"
+	if got := runtime.Signature("kept", "1700000000", []byte(`{"a":1}`)); got != want {
+		t.Errorf("the signature is %s, want %s", got, want)
+	}
+}

@@ -113,7 +113,26 @@ func (m *Metrics) MessageTried(state store.MessageState) {
 func (m *Metrics) handler(s *Server) http.Handler {
 	now := prometheus.NewRegistry()
 	now.MustRegister(&collector{s})
-	return promhttp.HandlerFor(prometheus.Gatherers{m.registry, now}, promhttp.HandlerOpts{})
+	tell := promhttp.HandlerFor(prometheus.Gatherers{m.registry, now}, promhttp.HandlerOpts{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.begin()
+		tell.ServeHTTP(w, r)
+	})
+}
+
+// begin has the counters that alerts are about begin at zero for each workflow
+// that is loaded: of a series that begins with the first failure Prometheus cannot
+// tell that it has grown.
+func (m *Metrics) begin() {
+	c := m.catalog()
+	if c == nil {
+		return
+	}
+	for name := range c.Workflows {
+		m.runs.WithLabelValues(name, machine.RunFailed.String())
+		m.late.WithLabelValues(name)
+		m.ticks.WithLabelValues(name, string(store.TickMissed))
+	}
 }
 
 // collector asks the engine, the store and the catalog each time that metrics

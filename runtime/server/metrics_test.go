@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -95,9 +98,27 @@ func TestMetricsNeedATokenWhereThereAreTokens(t *testing.T) {
 	}
 }
 
+func TestWhatAlertsAreAboutBeginsAtZero(t *testing.T) {
+	c := newClient(t, measured)
+	_, _, text := c.do("GET", "/metrics", "")
+	for _, series := range []string{
+		`ax_runs_ended_total{state="failed",workflow="flow"}`, `ax_runs_late_total{workflow="flow"}`, `ax_ticks_total{outcome="missed",workflow="flow"}`,
+	} {
+		if got := sample(text, series); got != "0" {
+			t.Errorf("before anything has happened %s is %q", series, got)
+		}
+	}
+}
+
 // names gives the metrics of ax with their types, each used once so that all have
 // a series.
 func names(t *testing.T) map[string]string {
+	found, _ := metricsAndLabels(t)
+	return found
+}
+
+// metricsAndLabels is names with the labels of each.
+func metricsAndLabels(t *testing.T) (found map[string]string, labels map[string][]string) {
 	t.Helper()
 	var s *Server
 	newClient(t, measured, func(of *Server) { s = of })
@@ -117,11 +138,129 @@ func names(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]string{}
+	found, labels = map[string]string{}, map[string][]string{}
 	for _, f := range families {
-		found[f.GetName()] = strings.ToLower(f.GetType().String())
+		name := f.GetName()
+		found[name], labels[name] = strings.ToLower(f.GetType().String()), []string{"instance", "job"}
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			labels[name] = append(labels[name], l.GetName())
+		}
+		if found[name] == "histogram" {
+			labels[name] = append(labels[name], "le")
+		}
 	}
-	return found
+	return found, labels
+}
+
+// promWord is a word of PromQL, a text, a span of time in brackets, a variable of
+// Grafana, a number or a sign.
+var promWord = regexp.MustCompile(`^(?:[a-zA-Z_]\w*|"[^"]*"|\[(?:[0-9]+[smhd]|\$__rate_interval)\]|[0-9]+(?:\.[0-9]+)?|=~|!=|==|>=|<=|[-+*/=<>(){},])`)
+
+// promWords are those that the rules and the dashboard may use beside metrics and
+// labels.
+var promWords = strings.Fields("sum min max by on and or unless rate increase histogram_quantile up")
+
+// flawsOf gives what is wrong with an expression: what cannot be read, brackets that
+// do not close, functions and labels that there are not.
+func flawsOf(expr string, labels map[string][]string) (flaws []string) {
+	var open, words []string
+	for rest := strings.TrimSpace(expr); rest != ""; rest = strings.TrimSpace(rest) {
+		w := promWord.FindString(rest)
+		if w == "" {
+			return append(flaws, "cannot be read at "+rest)
+		}
+		words, rest = append(words, w), rest[len(w):]
+	}
+	metric, of := "", map[string]bool{"instance": true} // labels of all metrics that are named
+	for _, w := range words {
+		for _, l := range labels[suffix.ReplaceAllString(w, "")] {
+			of[l] = true
+		}
+		for _, l := range labels[w] {
+			of[l] = true
+		}
+	}
+	for i, w := range words {
+		next := append(words[i+1:len(words):len(words)], "")[0]
+		switch {
+		case w == "(" || w == "{":
+			open = append(open, w)
+		case w == ")" || w == "}":
+			if n := len(open); n == 0 || open[n-1]+w != "()" && open[n-1]+w != "{}" {
+				return append(flaws, "closes what is not open")
+			}
+			open = open[:len(open)-1]
+		case !metricName.MatchString(w+" ") && !regexp.MustCompile(`^[a-z]\w*$`).MatchString(w):
+		case labels[w] != nil || labels[suffix.ReplaceAllString(w, "")] != nil:
+			metric = w
+		case len(open) > 0 && open[len(open)-1] == "{":
+			known := labels[metric]
+			if known == nil {
+				known = labels[suffix.ReplaceAllString(metric, "")]
+			}
+			if metric == "" || metric == "up" {
+				known = []string{"instance", "job"}
+			}
+			if !slices.Contains(known, w) {
+				flaws = append(flaws, metric+" has no label "+w)
+			}
+		case slices.Contains(promWords, w):
+			if w == "up" {
+				metric = w
+			}
+		case (next == ")" || next == ",") && of[w]:
+		default:
+			flaws = append(flaws, "has the word "+w)
+		}
+	}
+	if len(open) > 0 {
+		flaws = append(flaws, "is not closed")
+	}
+	return flaws
+}
+
+func TestTheExpressionsOfTheManualCanBeRead(t *testing.T) {
+	_, labels := metricsAndLabels(t)
+	for _, c := range []struct{ expr, flaw string }{
+		{`sum by (state) (increase(ax_runs_ended_total{state="failed"}[15m])) > 0`, ""},
+		{`histogram_quantile(0.99, sum by (instance, le) (rate(ax_commit_duration_seconds_bucket[5m]))) > 1`, ""},
+		{`sum(ax_ready`, "is not closed"}, {`sum(ax_ready}`, "closes what is not open"}, {`summ(ax_ready)`, "has the word summ"},
+		{`ax_ready{state="x"}`, "ax_ready has no label state"}, {`sum by (workflow) (ax_ready)`, "has the word workflow"}, {`rate(ax_ready[5x])`, "cannot be read at [5x])"},
+	} {
+		if got := strings.Join(flawsOf(c.expr, labels), "; "); got != c.flaw {
+			t.Errorf("%s: the flaws are %q, want %q", c.expr, got, c.flaw)
+		}
+	}
+	for _, path := range []string{"../../docs/operations/alerts.yaml", "../../docs/operations/grafana.json"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc yaml.Node
+		if err := yaml.Unmarshal(text, &doc); err != nil { // JSON is YAML
+			t.Fatal(err)
+		}
+		exprs := valuesOf(&doc, "expr")
+		if len(exprs) < 10 {
+			t.Fatalf("%s has only %d expressions", path, len(exprs))
+		}
+		for _, expr := range exprs {
+			if flaws := flawsOf(expr, labels); len(flaws) > 0 {
+				t.Errorf("%s: %s: %v", path, expr, flaws)
+			}
+		}
+	}
+}
+
+// valuesOf gives the values that a key has anywhere.
+func valuesOf(n *yaml.Node, key string) (all []string) {
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == key {
+			all = append(all, c.Value)
+		}
+		all = append(all, valuesOf(c, key)...)
+	}
+	return all
 }
 
 func TestMetricsAreThoseOfTheManual(t *testing.T) {
@@ -168,13 +307,17 @@ func TestTheAlertsAreAboutMetricsThatThereAre(t *testing.T) {
 	}
 	var file struct {
 		Groups []struct {
+			Name  string
 			Rules []struct {
-				Alert, Expr, For    string
+				Alert, Expr         string
+				For                 string
 				Labels, Annotations map[string]string
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
+	strict := yaml.NewDecoder(bytes.NewReader(text))
+	strict.KnownFields(true)
+	if err := strict.Decode(&file); err != nil {
 		t.Fatal(err)
 	}
 	known := names(t)
@@ -183,6 +326,9 @@ func TestTheAlertsAreAboutMetricsThatThereAre(t *testing.T) {
 		alerts = append(alerts, r.Alert)
 		if unknown := unknownIn(r.Expr, known); len(unknown) > 0 {
 			t.Errorf("%s is about %v, which there is not", r.Alert, unknown)
+		}
+		if _, err := time.ParseDuration(cmp.Or(r.For, "0s")); err != nil {
+			t.Errorf("%s: %v", r.Alert, err)
 		}
 		if r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
 			t.Errorf("%s does not say how bad it is, or what to do", r.Alert)
