@@ -161,7 +161,7 @@ func TestPicturesOfThePages(t *testing.T) {
 		for _, size := range []struct {
 			name string
 			w, h int64
-		}{{"wide", 1280, 860}, {"narrow", 390, 844}} {
+		}{{"wide", 1280, 860}, {"narrow", 360, 780}} {
 			for _, scheme := range []string{"light", "dark"} {
 				_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 					Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},

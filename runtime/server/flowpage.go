@@ -49,6 +49,9 @@ type workflowView struct {
 	Form     startFormView
 	Fill     fillFormView
 	Changes  []store.Change // who did what, the last first
+	Zone     string         // of the times of its schedules
+
+	zone *time.Location
 }
 
 type durationBar struct {
@@ -86,6 +89,7 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 	ctx, name, since := r.Context(), r.PathValue("name"), s.hub.now()
 	v := workflowView{Name: name, File: s.Catalog().Workflows[name], Form: form, Fill: fill}
 	v.Loaded = v.File != nil
+	v.zone, v.Zone = s.zoneOf(v.File)
 	runs, err := s.Store.Runs(ctx, store.RunFilter{Workflow: name, Limit: gridRuns})
 	if err != nil {
 		return err
@@ -100,7 +104,7 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	for i := range v.Ledger {
-		v.Ledger[i].At = s.local(v.Ledger[i].At)
+		v.Ledger[i].At = v.Ledger[i].At.In(v.zone)
 	}
 	if v.Changes, err = s.changesOf(ctx, name, ""); err != nil {
 		return err
@@ -175,7 +179,34 @@ func scheduleText(s *dsl.Schedule) string {
 	if s.Cron.Set() {
 		return strings.TrimSpace("cron " + s.Cron.V + " " + s.Timezone.V)
 	}
-	return "every " + strings.TrimSuffix(strings.TrimSuffix(durationText(s.Every.V), "00s"), "00m")
+	return wholeUnits("every " + s.Every.V.String())
+}
+
+// wholeUnits leaves the zeros behind a rate out, as in "every 2h0m0s".
+func wholeUnits(schedule string) string {
+	for _, zero := range []struct{ from, to string }{{"m0s", "m"}, {"h0m", "h"}} {
+		if rest, ok := strings.CutSuffix(schedule, zero.from); ok {
+			schedule = rest + zero.to
+		}
+	}
+	return schedule
+}
+
+// zoneOf gives the zone that the times of a workflow's schedules are shown in: its
+// own, else the server's; and its name.
+func (s *Server) zoneOf(f *reload.File) (zone *time.Location, name string) {
+	if zone = s.Zone; zone == nil {
+		zone = time.UTC
+	}
+	if f != nil && f.Workflow.Timezone.Set() {
+		if own, err := time.LoadLocation(f.Workflow.Timezone.V); err == nil {
+			return own, own.String()
+		}
+	}
+	if zone == time.Local {
+		return zone, time.Now().In(zone).Format("MST")
+	}
+	return zone, zone.String()
 }
 
 func (s *Server) comingOf(ctx context.Context, v *workflowView) error {
@@ -186,7 +217,7 @@ func (s *Server) comingOf(ctx context.Context, v *workflowView) error {
 	}
 	for _, c := range coming {
 		if c.Workflow == v.Name && len(v.Coming) < comingTicks {
-			c.At = s.local(c.At)
+			c.At = c.At.In(v.zone)
 			v.Coming = append(v.Coming, c)
 		}
 	}

@@ -214,7 +214,7 @@ func (s *Server) upcoming(ctx context.Context, v *homeView) error {
 			order = append(order, row)
 		}
 		if row.N++; row.N == ticksInDay {
-			row.Schedule = c.Schedule
+			row.Schedule = wholeUnits(c.Schedule)
 		}
 		x := int(1000 * c.At.Sub(v.Now) / daySpan)
 		if n := len(row.Marks); n == 0 || x-row.Marks[n-1] >= 4 {

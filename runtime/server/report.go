@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -39,38 +40,47 @@ func (s *Server) report(ctx context.Context, id string, status int) (*huma.Strea
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	next, stop := iter.Pull2(s.taskReports(ctx, run, tasks))
-	first, err, more := next()
-	if err != nil {
-		stop()
-		return nil, s.problem(err)
-	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		defer stop()
-		_, w := humago.Unwrap(ctx)
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		head := encoded(runtime.NewReport(run))
-		out := bytes.NewBuffer(append(bytes.TrimSuffix(head, []byte("}")), `,"tasks":[`...))
-		for part := first; more; part, err, more = next() {
-			if err != nil {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		_, w := humago.Unwrap(hc)
+		var out bytes.Buffer
+		for part, err := range s.taskReports(ctx, run, tasks) {
+			switch {
+			case err != nil && out.Len() == 0:
+				s.tell(w, s.problem(err))
+				return
+			case err != nil:
 				s.Log.Error("a run could not be told whole", "run", run.ID, "error", err)
 				panic(http.ErrAbortHandler)
-			}
-			for i := range part {
-				out.Write(encoded(part[i]))
+			case out.Len() == 0:
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(status)
+				out.Write(append(bytes.TrimSuffix(encoded(runtime.NewReport(run)), []byte("}")), `,"tasks":[`...))
+			default:
+				out.Reset()
 				out.WriteByte(',')
 			}
-			last := out.Bytes()[out.Len()-1:]
-			if _, err := w.Write(out.Bytes()[:out.Len()-1]); err != nil {
+			for i := range part {
+				if i > 0 {
+					out.WriteByte(',')
+				}
+				out.Write(encoded(part[i]))
+			}
+			if _, err := w.Write(out.Bytes()); err != nil {
 				return // the client has gone
 			}
-			out = bytes.NewBuffer(slices.Clone(last))
 		}
-		out.Reset()
-		out.WriteString("]}\n")
-		_, _ = w.Write(out.Bytes()) // the client may have gone
+		_, _ = w.Write([]byte("]}\n")) // the client may have gone
 	}}, nil
+}
+
+// tell answers with an error where an answer has not begun.
+func (s *Server) tell(w http.ResponseWriter, err error) {
+	status, detail := http.StatusInternalServerError, "see the log of ax"
+	var known huma.StatusError
+	if errors.As(err, &known) {
+		status, detail = known.GetStatus(), detailOf(known)
+	}
+	refuse(w, status, detail)
 }
 
 // encoded gives a report as JSON.
@@ -162,16 +172,14 @@ func withInstances(tasks []taskMark) iter.Seq[taskMark] {
 	}
 }
 
-// taskReports reads the tasks of a run, part by part, up to an error.
+// taskReports reads the tasks of a run, part by part, up to an error. There is one
+// part at least.
 func (s *Server) taskReports(ctx context.Context, run store.Run, tasks []taskMark) iter.Seq2[[]runtime.TaskReport, error] {
 	return func(yield func([]runtime.TaskReport, error) bool) {
-		var part []taskMark
+		part, told := make([]taskMark, 0, reportPart), false
 		flush := func() bool {
-			if len(part) == 0 {
-				return true
-			}
 			reports, err := s.reportsOf(ctx, run, part)
-			part = part[:0]
+			part, told = part[:0], true
 			return yield(reports, err) && err == nil
 		}
 		for t := range withInstances(tasks) {
@@ -179,7 +187,9 @@ func (s *Server) taskReports(ctx context.Context, run store.Run, tasks []taskMar
 				return
 			}
 		}
-		flush()
+		if len(part) > 0 || !told {
+			flush()
+		}
 	}
 }
 

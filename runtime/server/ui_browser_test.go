@@ -1,6 +1,9 @@
 package server
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -298,4 +301,14 @@ func TestWhereTokensAreSetABrowserSignsIn(t *testing.T) {
 	b.do(chromedp.Navigate(c.base + "/workflows/flow"))
 	b.do(chromedp.Click(chromedp.CSS("#start-run")))
 	b.until("document.querySelector('h1').textContent.includes('succeeded')")
+
+	// A link from elsewhere leads to the page, though the browser says at first nothing of who has signed in.
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<link rel="icon" href="data:,"><a id="link" href="%s/runs?state=failed">it failed</a>`, c.base)
+	}))
+	defer elsewhere.Close()
+	b.do(chromedp.Navigate(strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1)))
+	b.do(chromedp.Click(chromedp.CSS("#link")))
+	b.until("location.pathname === '/runs' && location.search === '?state=failed'")
 }

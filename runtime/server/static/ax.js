@@ -36,8 +36,8 @@ setInterval(times, 1000);
 
 // Who has followed a link from elsewhere may have signed in already.
 
-const again = document.querySelector("[data-again]");
-if (again) location.replace(again.dataset.again);
+const signIn = document.querySelector("[data-again]");
+if (signIn) location.replace(signIn.dataset.again);
 
 // What is live is taken from the page as the server makes it anew.
 
