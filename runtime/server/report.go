@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -46,7 +45,8 @@ func (s *Server) report(ctx context.Context, id string, status int) (*huma.Strea
 		for part, err := range s.taskReports(ctx, run, tasks) {
 			switch {
 			case err != nil && out.Len() == 0:
-				s.tell(w, s.problem(err))
+				status, detail := s.told(err)
+				refuse(w, status, detail)
 				return
 			case err != nil:
 				s.Log.Error("a run could not be told whole", "run", run.ID, "error", err)
@@ -71,16 +71,6 @@ func (s *Server) report(ctx context.Context, id string, status int) (*huma.Strea
 		}
 		_, _ = w.Write([]byte("]}\n")) // the client may have gone
 	}}, nil
-}
-
-// tell answers with an error where an answer has not begun.
-func (s *Server) tell(w http.ResponseWriter, err error) {
-	status, detail := http.StatusInternalServerError, "see the log of ax"
-	var known huma.StatusError
-	if errors.As(err, &known) {
-		status, detail = known.GetStatus(), detailOf(known)
-	}
-	refuse(w, status, detail)
 }
 
 // encoded gives a report as JSON.

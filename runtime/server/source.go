@@ -27,7 +27,7 @@ func (s *Server) versionsOf(ctx context.Context, v *workflowView, current, shown
 	for _, f := range found {
 		f.CreatedAt = s.local(f.CreatedAt)
 		known = known || f.Hash == current
-		v.Versions = append(v.Versions, versionRow{f, f.Hash == current})
+		v.Versions = append(v.Versions, versionRow{f, v.Loaded && f.Hash == current})
 	}
 	if shown == "" {
 		shown = current

@@ -65,16 +65,18 @@ func (s *Server) page(do func(http.ResponseWriter, *http.Request) error) http.Ha
 		if r.Context().Err() != nil {
 			return // the client has gone
 		}
-		status, detail := http.StatusInternalServerError, "see the log of ax"
-		var known huma.StatusError
-		if !errors.As(err, &known) {
-			errors.As(s.problem(err), &known)
-		}
-		if known != nil {
-			status, detail = known.GetStatus(), detailOf(known)
-		}
+		status, detail := s.told(err)
 		s.deny(w, r, status, detail)
 	}
+}
+
+// told gives the answer to an error.
+func (s *Server) told(err error) (status int, detail string) {
+	var known huma.StatusError
+	if !errors.As(err, &known) && !errors.As(s.problem(err), &known) {
+		return http.StatusInternalServerError, "see the log of ax"
+	}
+	return known.GetStatus(), detailOf(known)
 }
 
 func detailOf(err huma.StatusError) string {
