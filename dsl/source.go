@@ -100,6 +100,9 @@ func (s *Source) marks() []mark {
 		m := s.start()
 		s.index = append(make([]mark, 0, len(s.Text)/markStep+1), m)
 		for next := markStep; m.offset < len(s.Text); m = s.step(m) {
+			for end := min(next, len(s.Text)-1); m.offset < end && isSimple(s.Text[m.offset]); m.offset++ { // what step does, faster
+				m.pos.Col++
+			}
 			if m.offset >= next {
 				s.index = append(s.index, m)
 				next = m.offset + markStep
@@ -178,3 +181,6 @@ func lineBefore(text []byte, at int) int {
 
 func isBreak(c byte) bool { return c == '\n' || c == '\r' }
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// isSimple tells whether a byte is a character of its own that ends no line.
+func isSimple(c byte) bool { return c < utf8.RuneSelf && !isBreak(c) }

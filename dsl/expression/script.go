@@ -58,13 +58,20 @@ type scriptVariable struct {
 // without expressions is not even looked at: see CheckScript. Expressions in
 // comments mean nothing.
 func CompileScript(shell Shell, text string, scope *Scope) (*Script, Errors) {
+	r := readers.Get().(*Reader)
+	defer readers.Put(r)
+	return r.CompileScript(shell, text, scope)
+}
+
+// CompileScript is the same for the script that was read last, or any other.
+func (r *Reader) CompileScript(shell Shell, text string, scope *Scope) (*Script, Errors) {
 	if !strings.Contains(text, "${{") {
 		return &Script{text: text}, nil
 	}
 	list, fault := split(text)
 	var stands []stand
 	if fault == nil {
-		stands, fault = survey(shell, text, list)
+		stands, fault = r.survey(shell, text, list)
 	}
 	if fault != nil {
 		return &Script{text: text}, append(faultsOf(text, list, scope), fault).inOrder(0)
@@ -82,7 +89,7 @@ func CompileScript(shell Shell, text string, scope *Scope) (*Script, Errors) {
 		}
 		name, known := names[e.Text]
 		if !known {
-			p, bad := compileAt(e, scope)
+			p, bad := r.compileAt(e, scope)
 			if len(bad) > 0 {
 				faults = append(faults, bad...)
 				continue
@@ -161,7 +168,9 @@ func CheckScript(shell Shell, text string) *Error {
 	if shell == Other || unclosed != nil {
 		return nil
 	}
-	_, fault := parseScript(shell.variant(), text, list)
+	r := readers.Get().(*Reader)
+	defer readers.Put(r)
+	_, fault := r.treeFor(shell.variant(), text, list)
 	return fault
 }
 
@@ -173,15 +182,19 @@ func (s Shell) variant() syntax.LangVariant {
 }
 
 // masked gives a script in which each expression is a plain word of the same
-// length, so that offsets stay. The first character is one that no shell knows.
-func masked(text string, list []dsl.Expression, first string) string {
+// length, so that offsets stay: its first character, and what the rest is of.
+func masked(text string, list []dsl.Expression, first string, rest byte) string {
+	if len(list) == 0 {
+		return text
+	}
 	var b strings.Builder
+	b.Grow(len(text))
 	from := 0
 	for _, e := range list {
 		b.WriteString(text[from:e.Start])
 		b.WriteString(first)
 		for range e.End - e.Start - len(first) {
-			b.WriteByte('x')
+			b.WriteByte(rest)
 		}
 		from = e.End
 	}
@@ -193,43 +206,8 @@ func masked(text string, list []dsl.Expression, first string) string {
 // `$a${{ b }}` remains the variable a and something behind it.
 const strange = "\ue000"
 
-// A parser has buffers that are worth keeping.
-var posixParsers, bashParsers = parsersFor(syntax.LangPOSIX), parsersFor(syntax.LangBash)
-
-func parsersFor(lang syntax.LangVariant) sync.Pool {
-	return sync.Pool{New: func() any {
-		return syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
-	}}
-}
-
-// parseScript reads a script. Where only an expression makes it unreadable, the
-// fault is the expression's.
-func parseScript(lang syntax.LangVariant, text string, list []dsl.Expression) (*syntax.File, *Error) {
-	pool := &posixParsers
-	if lang == syntax.LangBash {
-		pool = &bashParsers
-	}
-	parser := pool.Get().(*syntax.Parser)
-	defer pool.Put(parser)
-	read := func(first string) (*syntax.File, error) {
-		return parser.Parse(strings.NewReader(masked(text, list, first)), "")
-	}
-	file, err := read(strange)
-	if err == nil {
-		return file, nil
-	}
-	if _, plain := read("x"); plain != nil {
-		return nil, shellFault(plain, text)
-	}
-	at, _, _ := shellError(err)
-	guilty := list[0]
-	for _, e := range list {
-		if e.Start <= at {
-			guilty = e
-		}
-	}
-	return nil, place{guilty.Start, guilty.End}.bad("an expression cannot stand here", viaEnv)
-}
+// Readers have buffers that are worth keeping.
+var readers = sync.Pool{New: func() any { return new(Reader) }}
 
 // shellError takes the parser's errors apart.
 func shellError(err error) (offset int, message, hint string) {

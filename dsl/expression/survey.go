@@ -42,7 +42,7 @@ const (
 // survey finds out where the expressions of a script stand. What /bin/sh is
 // differs, and so does what it makes of a place; there, what bash would say
 // against a place counts as well.
-func survey(shell Shell, text string, list []dsl.Expression) ([]stand, *Error) {
+func (r *Reader) survey(shell Shell, text string, list []dsl.Expression) ([]stand, *Error) {
 	if shell == Other {
 		stands := make([]stand, len(list))
 		for i, e := range list {
@@ -50,15 +50,15 @@ func survey(shell Shell, text string, list []dsl.Expression) ([]stand, *Error) {
 		}
 		return stands, nil
 	}
-	file, fault := parseScript(shell.variant(), text, list)
+	tree, fault := r.treeFor(shell.variant(), text, list)
 	if fault != nil {
 		return nil, fault
 	}
-	stands := look(file, text, list)
+	stands := look(tree, text, list)
 	if shell == Bash || !contested(text, list) {
 		return stands, nil
 	}
-	file, fault = parseScript(syntax.LangBash, text, list)
+	tree, fault = r.treeFor(syntax.LangBash, text, list)
 	if fault != nil {
 		// Bash cannot read the script: then sh is not bash, unless only an
 		// expression is in the way.
@@ -69,7 +69,7 @@ func survey(shell Shell, text string, list []dsl.Expression) ([]stand, *Error) {
 		}
 		return stands, nil
 	}
-	for i, s := range look(file, text, list) {
+	for i, s := range look(tree, text, list) {
 		switch {
 		case stands[i].fault != nil:
 		case s.fault != nil:
@@ -113,28 +113,26 @@ func declaring(text string) bool {
 	return false
 }
 
-// surveyor walks a script.
+// surveyor looks through a script.
 type surveyor struct {
 	text     string
 	list     []dsl.Expression
 	stands   []stand
-	stack    []syntax.Node
+	stack    []syntax.Node   // from the script to what is looked at
 	integers map[string]bool // variables whose assignments bash computes
 	commands map[*syntax.CallExpr]*roles
 	computed map[*syntax.DeclClause]bool // declarations of integers and references
 }
 
-func look(file *syntax.File, text string, list []dsl.Expression) []stand {
-	s := &surveyor{text: text, list: list, stands: make([]stand, len(list)), integers: integerVariables(file, text)}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if n == nil {
-			s.stack = s.stack[:len(s.stack)-1]
-			return true
-		}
-		s.stack = append(s.stack, n)
-		switch n := n.(type) {
+func look(tree Tree, text string, list []dsl.Expression) []stand {
+	s := &surveyor{text: text, list: list, stands: make([]stand, len(list)), integers: integerVariables(tree, text)}
+	for i, b := range tree {
+		switch n := b.Node.(type) {
 		case *syntax.Lit:
-			s.each(n, s.literal)
+			s.each(n, func(e dsl.Expression) (form, string, string) {
+				s.stack = tree.way(s.stack, i)
+				return s.literal(e)
+			})
 		case *syntax.SglQuoted:
 			s.each(n, func(dsl.Expression) (form, string, string) {
 				return unknown, "an expression within single quotes does not expand", "use double quotes, or pass the value through env:"
@@ -147,8 +145,7 @@ func look(file *syntax.File, text string, list []dsl.Expression) []stand {
 				return comment, "", ""
 			})
 		}
-		return true
-	})
+	}
 	for i, e := range list {
 		if s.stands[i] == (stand{}) {
 			s.stands[i].fault = place{e.Start, e.End}.bad("an expression cannot stand here", viaEnv)

@@ -22,11 +22,11 @@ func TestWhatIsNotContestedIsReadTheSameByBash(t *testing.T) {
 		if len(list) == 0 || unclosed >= 0 || contested(text, list) {
 			return
 		}
-		posix, fault := parseScript(Sh.variant(), text, list)
+		posix, fault := new(Reader).treeFor(Sh.variant(), text, list)
 		if fault != nil {
 			return
 		}
-		bash, fault := parseScript(Bash.variant(), text, list)
+		bash, fault := new(Reader).treeFor(Bash.variant(), text, list)
 		if fault != nil {
 			return // then sh is not bash, and nothing comes of it
 		}

@@ -161,13 +161,13 @@ func declares(d *syntax.DeclClause, option string) bool {
 }
 
 // integerVariables gives the names that a script declares as integers.
-func integerVariables(file *syntax.File, text string) map[string]bool {
+func integerVariables(tree Tree, text string) map[string]bool {
 	if !declaring(text) {
 		return nil
 	}
 	names := map[string]bool{}
-	for n := range syntax.Preorder(file) {
-		if d, ok := n.(*syntax.DeclClause); ok && declares(d, "i") {
+	for _, b := range tree {
+		if d, ok := b.Node.(*syntax.DeclClause); ok && declares(d, "i") {
 			for _, a := range d.Args {
 				if a.Name != nil {
 					names[a.Name.Value] = true

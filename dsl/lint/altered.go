@@ -21,13 +21,8 @@ func (p *pass) altered(t *dsl.Task, s *script) {
 	if len(folds) == 0 {
 		return
 	}
-	lang, _ := dialect(t.Shell)
-	file, err := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true)).Parse(strings.NewReader(s.text), "")
-	if err != nil {
-		return
-	}
 	j := &joined{text: s.text, folds: folds}
-	syntax.Walk(file, j.visit)
+	s.tree.Walk(j.visit)
 	if j.what != "" {
 		p.within("altered-script", t.Run, j.from, j.to-j.from, keepLines, "YAML joins the lines of this script: %s", j.what)
 	}
@@ -127,7 +122,7 @@ func surplus(c *syntax.CallExpr, i int) bool {
 // its lines, or because it took a part of its line for a comment.
 func (p *pass) joinedBadly(t *dsl.Task, lang syntax.LangVariant, s *script) bool {
 	reads := func(text string) bool {
-		_, err := p.parser(lang).Parse(strings.NewReader(overwritten(text)), "")
+		_, err := p.scripts.Parser(lang).Parse(strings.NewReader(overwritten(text)), "")
 		return err == nil
 	}
 	if from, to, ok := p.Source.CommentBehind(t.Run.Pos); ok {

@@ -63,9 +63,9 @@ func (f *bashFinder) call(c *syntax.CallExpr) {
 	}
 	if instead, ok := bashCommands[name]; ok {
 		f.add(c, c.Args[0].End(), "`"+name+"`", instead)
-	} else if elements.MatchString(name) {
+	} else if strings.Contains(name, "[") && elements.MatchString(name) {
 		f.add(c, c.Args[0].End(), "arrays", "")
-	} else if appends.MatchString(f.text[c.Args[0].Pos().Offset():c.Args[0].End().Offset()]) {
+	} else if word := f.text[c.Args[0].Pos().Offset():c.Args[0].End().Offset()]; strings.Contains(word, "+=") && appends.MatchString(word) {
 		f.add(c, c.Args[0].End(), "`+=`", "x=$x…")
 	}
 	for _, w := range c.Args[1:] {

@@ -60,9 +60,9 @@ func (p *pass) definedFor(t *dsl.Task) func(name string) bool {
 // bashismsOf finds what of a script sh does not have, in the order of the text.
 // The script may have been read as one for bash.
 func bashismsOf(s *script, defined func(name string) bool) []bashism {
-	f := &bashFinder{text: s.text, defined: defined, strict: s.strict, names: map[string]bool{}}
-	syntax.Walk(s.file, f.declared)
-	syntax.Walk(s.file, f.visit)
+	f := &bashFinder{text: s.text, defined: defined, strict: s.strict}
+	s.tree.Walk(f.declared)
+	s.tree.Walk(f.visit)
 	if strings.Contains(s.text, "BASH_VERSION") { // it asks which shell it is read by
 		f.found = slices.DeleteFunc(f.found, func(b bashism) bool { return !b.readsNowhere() })
 	}
@@ -94,29 +94,37 @@ func (f *bashFinder) other(n syntax.Node, what, does, instead string) {
 func (f *bashFinder) declared(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.FuncDecl:
-		f.names[n.Name.Value] = true
+		f.name(n.Name.Value)
 	case *syntax.Assign:
 		if n.Name != nil {
-			f.names[n.Name.Value] = true
+			f.name(n.Name.Value)
 		}
 	case *syntax.WordIter:
-		f.names[n.Name.Value] = true
+		f.name(n.Name.Value)
 	case *syntax.ParamExp:
 		if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-			f.names[n.Param.Value] = true
+			f.name(n.Param.Value)
 		}
 	case *syntax.CallExpr:
 		if len(n.Args) > 1 && (n.Args[0].Lit() == "." || n.Args[0].Lit() == "eval") { // where they may be set
-			f.names["HOSTNAME"], f.names["EUID"] = true, true
+			f.name("HOSTNAME")
+			f.name("EUID")
 		}
 		if len(n.Args) > 1 && slices.Contains([]string{"read", "alias", "unset"}, n.Args[0].Lit()) {
 			for _, w := range n.Args[1:] {
 				name, _, _ := strings.Cut(w.Lit(), "=")
-				f.names[name] = true
+				f.name(name)
 			}
 		}
 	}
 	return true
+}
+
+func (f *bashFinder) name(name string) {
+	if f.names == nil {
+		f.names = map[string]bool{}
+	}
+	f.names[name] = true
 }
 
 func (f *bashFinder) visit(n syntax.Node) bool {
@@ -324,6 +332,9 @@ func (f *bashFinder) braces(w *syntax.Word, files bool) {
 	for _, part := range w.Parts {
 		lit, ok := part.(*syntax.Lit)
 		if !ok || strings.Contains(lit.Value, "\\") {
+			continue
+		}
+		if !strings.Contains(lit.Value, "{") {
 			continue
 		}
 		if numbers.MatchString(lit.Value) || files && alternatives.MatchString(lit.Value) {

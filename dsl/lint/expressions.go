@@ -184,7 +184,7 @@ func (p *pass) runExpressions(t *dsl.Task, scope func() *expression.Scope) {
 	if !strings.Contains(t.Run.V, "${{") || t.Unread("shell") || p.faults > p.mostFaults() {
 		return
 	}
-	_, faults := expression.CompileScript(expression.ShellOf(t.Shell.Argv), t.Run.V, scope())
+	_, faults := p.scripts.CompileScript(expression.ShellOf(t.Shell.Argv), t.Run.V, scope())
 	p.faulty(t.Run, slices.DeleteFunc(faults, func(e *expression.Error) bool {
 		return e.Kind == expression.ShellSyntax && p.unreadable
 	}))

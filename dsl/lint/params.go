@@ -142,8 +142,8 @@ func (u *uses) programs() bool {
 func (u *uses) script(t *dsl.Task, s *script) bool {
 	functions := map[string]bool{}
 	known := true
-	for n := range syntax.Preorder(s.file) {
-		switch n := n.(type) {
+	for _, b := range s.tree {
+		switch n := b.Node.(type) {
 		case *syntax.FuncDecl:
 			functions[n.Name.Value] = true
 		case *syntax.CallExpr:

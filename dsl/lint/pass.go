@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"sync"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/dsl/expression"
@@ -23,7 +21,7 @@ type pass struct {
 	found  []finding
 
 	shared     *shared
-	parsers    map[syntax.LangVariant]*syntax.Parser
+	scripts    expression.Reader
 	clocks     map[clockKey]*clock
 	lineage    *lineage
 	faults     int  // of expressions, so far

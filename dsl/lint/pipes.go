@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/expression"
 )
 
 // Programs that hardly fail: those that only say something, at the beginning of
@@ -25,10 +26,13 @@ func (p *pass) unseenFailures(t *dsl.Task, s *script) {
 	if s.pipefail || !strings.Contains(s.text, "|") {
 		return
 	}
-	f := &pipes{functions: map[string]*syntax.Stmt{}}
-	syntax.Walk(s.file, func(n syntax.Node) bool {
+	f := &pipes{tree: s.tree}
+	s.tree.Walk(func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
+			if f.functions == nil {
+				f.functions = map[string]*syntax.Stmt{}
+			}
 			f.functions[n.Name.Value] = n.Body
 		case *syntax.CallExpr:
 			f.pipefail = f.pipefail || setsPipefail(n)
@@ -38,7 +42,7 @@ func (p *pass) unseenFailures(t *dsl.Task, s *script) {
 	if f.pipefail {
 		return
 	}
-	f.look(s.file)
+	f.look(s.tree[0].Node)
 	for _, c := range f.found {
 		from, to := c.at.Offset(), c.end.Offset()
 		hint := `set "shell: bash", which notices it, or write to a file that the next command reads`
@@ -52,6 +56,8 @@ func (p *pass) unseenFailures(t *dsl.Task, s *script) {
 
 // pipes looks through one script.
 type pipes struct {
+	tree      expression.Tree
+	at        int // the number of the node that is looked at
 	functions map[string]*syntax.Stmt
 	asked     []string // functions that are being looked into
 	pipefail  bool
@@ -74,7 +80,8 @@ func setsPipefail(c *syntax.CallExpr) bool {
 // is asked for its status, what stands before "|| true" may fail, and nobody
 // waits for the status of what runs in the background.
 func (f *pipes) look(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
+	f.at = f.tree.Find(f.at, n)
+	f.tree.WalkPart(f.at, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.IfClause:
 			for c := n; c != nil; c = c.Else {

@@ -10,25 +10,23 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/expression"
 )
 
 // refused reports commands that the shell itself has and that surely fail, the
 // first of a script.
 func (p *pass) refused(t *dsl.Task, s *script, lang syntax.LangVariant) {
-	f := &refusals{bash: lang == syntax.LangBash, text: s.text, own: map[string]bool{}, expanded: map[string]bool{}}
-	syntax.Walk(s.file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.FuncDecl:
+	f := &refusals{bash: lang == syntax.LangBash, text: s.text, tree: s.tree}
+	for _, b := range s.tree {
+		if n, ok := b.Node.(*syntax.FuncDecl); ok {
+			if f.own == nil {
+				f.own = map[string]bool{}
+			}
 			f.own[n.Name.Value] = true
 			f.functions = append(f.functions, n)
-		case *syntax.ParamExp:
-			if n.Param != nil {
-				f.expanded[n.Param.Value] = true
-			}
 		}
-		return true
-	})
-	syntax.Walk(s.file, func(n syntax.Node) bool {
+	}
+	s.tree.Walk(func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			if f.blankEnd(n); f.at == nil && len(n.Args) > 0 && !f.own[n.Args[0].Lit()] {
@@ -51,8 +49,9 @@ func (p *pass) refused(t *dsl.Task, s *script, lang syntax.LangVariant) {
 type refusals struct {
 	bash      bool
 	text      string
+	tree      expression.Tree
 	own       map[string]bool // names of the script's functions
-	expanded  map[string]bool // names of variables that it uses
+	expanded  map[string]bool // names of variables that it uses; made when it is asked for
 	functions []*syntax.FuncDecl
 
 	at            syntax.Node
@@ -102,13 +101,26 @@ func (f *refusals) bracket(args []*syntax.Word) {
 // variable that the script uses elsewhere is taken for a command.
 func (f *refusals) assignment(args []*syntax.Word) {
 	name := args[0].Lit()
-	if len(args) < 2 || !f.expanded[name] || slices.Contains(named, name) {
+	if len(args) < 2 || slices.Contains(named, name) {
 		return
 	}
 	sign, ok := args[1].Parts[0].(*syntax.Lit)
-	if ok && (args[1].Lit() == "=" || len(args) == 2 && strings.HasPrefix(sign.Value, "=") && !strings.HasPrefix(sign.Value, "==")) {
+	if ok && (args[1].Lit() == "=" || len(args) == 2 && strings.HasPrefix(sign.Value, "=") && !strings.HasPrefix(sign.Value, "==")) && f.uses(name) {
 		f.say(args[0], "write "+name+"=… without blanks", "%q is taken for a command here: there are blanks around the sign of an assignment", name)
 	}
+}
+
+// uses tells whether the script asks for a variable.
+func (f *refusals) uses(name string) bool {
+	if f.expanded == nil {
+		f.expanded = map[string]bool{}
+		for _, b := range f.tree {
+			if n, ok := b.Node.(*syntax.ParamExp); ok && n.Param != nil {
+				f.expanded[n.Param.Value] = true
+			}
+		}
+	}
+	return f.expanded[name]
 }
 
 // named are commands to which a lone sign may be an argument.

@@ -143,8 +143,8 @@ func (p *pass) scriptFiles(t *dsl.Task, s *script) {
 	if p.disk.root == nil || t.RunsOn.Set() {
 		return
 	}
-	f := &fileFinder{pass: p, task: t, script: s, functions: map[string]bool{}}
-	for _, stmt := range s.file.Stmts {
+	f := &fileFinder{pass: p, task: t, script: s}
+	for _, stmt := range s.tree[0].Node.(*syntax.File).Stmts {
 		if f.statement(stmt); f.made == anything {
 			return
 		}
@@ -157,40 +157,42 @@ type fileFinder struct {
 	script    *script
 	made      made
 	functions map[string]bool // of the script: what they do was looked at where they are declared
+	at        int             // the number of the statement that was come to last
 }
 
 // statement looks at a statement that is carried out if those before it
 // succeeded, and notes what it may make.
 func (f *fileFinder) statement(s *syntax.Stmt) {
+	number := f.number(s)
 	if s.Background {
-		f.note(s)
+		f.note(number)
 		return
 	}
 	f.inputs(s)
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.OrStmt && !endsScript(c.Y) {
-			f.note(s)
+			f.note(number)
 			return
 		}
 		f.statement(c.X)
 		if c.Op == syntax.OrStmt {
-			f.note(c.Y)
+			f.note(f.number(c.Y))
 		} else if f.made != anything {
 			f.statement(c.Y)
 		}
 	case *syntax.CallExpr:
 		f.call(c)
-		f.note(s)
+		f.note(number)
 	case *syntax.Subshell:
 		for _, inner := range c.Stmts {
 			if f.statement(inner); f.made == anything {
 				return
 			}
 		}
-		f.note(s)
+		f.note(number)
 	default:
-		f.note(s)
+		f.note(number)
 	}
 }
 
@@ -242,11 +244,20 @@ func (f *fileFinder) need(n need, w *syntax.Word) {
 	})
 }
 
-// note adds what a part of the script may make, or where it may go.
-func (f *fileFinder) note(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
+// number gives the number of a statement that comes behind the last one.
+func (f *fileFinder) number(s *syntax.Stmt) int {
+	f.at = f.script.tree.Find(f.at, s)
+	return f.at
+}
+
+// note adds what a statement, by its number, may make, or where it may go.
+func (f *fileFinder) note(number int) {
+	f.script.tree.WalkPart(number, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
+			if f.functions == nil {
+				f.functions = map[string]bool{}
+			}
 			f.functions[n.Name.Value] = true
 		case *syntax.Redirect:
 			if _, ok := literal(n.Word); !ok && n.Op != syntax.RdrIn && n.Hdoc == nil {
@@ -290,27 +301,42 @@ func literals(c *syntax.CallExpr) []string {
 }
 
 // literal gives the text of a word that nothing is expanded in.
-func literal(w *syntax.Word) (string, bool) {
+func literal(w *syntax.Word) (string, bool) { return literalOf(w.Parts) }
+
+func literalOf(parts []syntax.WordPart) (string, bool) {
 	var b strings.Builder
-	for _, part := range w.Parts {
+	for i, part := range parts {
+		var text string
+		ok := true
 		switch part := part.(type) {
 		case *syntax.Lit:
-			if strings.ContainsAny(part.Value, "\\*?[~{") {
-				return "", false
-			}
-			b.WriteString(part.Value)
+			text, ok = part.Value, !expands(part.Value)
 		case *syntax.SglQuoted:
-			b.WriteString(part.Value)
+			text = part.Value
 		case *syntax.DblQuoted:
-			inner, ok := literal(&syntax.Word{Parts: part.Parts})
-			if !ok {
-				return "", false
-			}
-			b.WriteString(inner)
+			text, ok = literalOf(part.Parts)
 		default:
-			return "", false
+			ok = false
 		}
+		switch {
+		case !ok:
+			return "", false
+		case i == 0 && len(parts) == 1: // as most are: nothing is to be put together
+			return text, !strings.Contains(text, "____")
+		}
+		b.WriteString(text)
 	}
 	text := b.String()
 	return text, !strings.Contains(text, "____")
+}
+
+// expands tells whether a shell may make something else of a plain text.
+func expands(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case '\\', '*', '?', '[', '~', '{':
+			return true
+		}
+	}
+	return false
 }

@@ -16,7 +16,7 @@ import (
 // script is what a task's `run` says, if it is for a shell that can be read.
 type script struct {
 	text     string // expressions overwritten by a word of the same length
-	file     *syntax.File
+	tree     expression.Tree
 	strict   bool // a variable that is not set ends it
 	pipefail bool // the shell itself is told to notice failures within a pipe
 }
@@ -76,7 +76,7 @@ func (p *pass) parse(t *dsl.Task, tell bool) *script {
 	s.pipefail = slices.Equal(t.Shell.Argv, []string{"bash"}) || strings.Contains(strings.Join(t.Shell.Argv, " "), "pipefail")
 	s.strict = (len(t.Shell.Argv) == 0 || slices.Equal(t.Shell.Argv, []string{"sh"})) && !strings.Contains(s.text, "set +")
 	var err error
-	if s.file, err = p.parser(lang).Parse(strings.NewReader(s.text), ""); err == nil {
+	if s.tree, err = p.scripts.Read(lang, t.Run.V); err == nil {
 		return s
 	}
 	if tell && !p.parserMayErr(lang, s.text) {
@@ -84,18 +84,6 @@ func (p *pass) parse(t *dsl.Task, tell bool) *script {
 		p.badSyntax(t, lang, s, err)
 	}
 	return nil
-}
-
-func (p *pass) parser(lang syntax.LangVariant) *syntax.Parser {
-	parser := p.parsers[lang]
-	if parser == nil {
-		if p.parsers == nil {
-			p.parsers = map[syntax.LangVariant]*syntax.Parser{}
-		}
-		parser = syntax.NewParser(syntax.Variant(lang))
-		p.parsers[lang] = parser
-	}
-	return parser
 }
 
 // parserMayErr tells whether a script that could not be read may be right all
@@ -110,7 +98,7 @@ func (p *pass) parserMayErr(lang syntax.LangVariant, text string) bool {
 	}
 	apart := strings.ReplaceAll(text, "((", "( (")
 	apart = surelyArithmetic.ReplaceAllString(apart, "$$(($1))")
-	_, err := p.parser(lang).Parse(strings.NewReader(apart), "")
+	_, err := p.scripts.Parser(lang).Parse(strings.NewReader(apart), "")
 	return err == nil
 }
 
@@ -141,12 +129,12 @@ func (p *pass) badSyntax(t *dsl.Task, lang syntax.LangVariant, s *script, err er
 		return
 	}
 	if lang == syntax.LangPOSIX {
-		if s.file, _ = p.parser(syntax.LangBash).Parse(strings.NewReader(s.text), ""); s.file != nil {
-			found := bashismsOf(s, p.definedFor(t))
-			if i := slices.IndexFunc(found, func(b bashism) bool { return b.does == "" }); i >= 0 {
-				p.needsBash(t, found[i])
-				return
-			}
+		file, _ := p.scripts.Parser(syntax.LangBash).Parse(strings.NewReader(s.text), "") // as far as it can be read
+		s.tree = expression.NewTree(nil, file)
+		found := bashismsOf(s, p.definedFor(t))
+		if i := slices.IndexFunc(found, func(b bashism) bool { return b.does == "" }); i >= 0 {
+			p.needsBash(t, found[i])
+			return
 		}
 	}
 	var dialect syntax.LangError
@@ -174,7 +162,7 @@ func (p *pass) badSyntax(t *dsl.Task, lang syntax.LangVariant, s *script, err er
 // optionForCommand reports a line that begins with an option: the line above
 // should have ended with a backslash.
 func (p *pass) optionForCommand(t *dsl.Task, s *script) {
-	syntax.Walk(s.file, func(n syntax.Node) bool {
+	s.tree.Walk(func(n syntax.Node) bool {
 		c, ok := n.(*syntax.CallExpr)
 		if !ok || len(c.Args) == 0 || !strings.HasPrefix(c.Args[0].Lit(), "-") {
 			return true

@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/expression"
 )
 
 // The variables that ax sets: for every task, for instances of a foreach, for
@@ -38,7 +39,7 @@ func (p *pass) unset(t *dsl.Task, s *script) {
 		p.wf.Unread("env", "env_file", "secrets", "defaults", "x-") || t.Unread("env") {
 		return
 	}
-	told := map[string]bool{} // what concerns one task is told once for all variables of a failure
+	var told map[string]bool // what concerns one task is told once for all variables of a failure
 	tell := func(name string, from, width int) {
 		about := name
 		if slices.Contains(everyFailure, name) {
@@ -48,14 +49,17 @@ func (p *pass) unset(t *dsl.Task, s *script) {
 			return
 		}
 		if message, hint := p.whyUnset(t, name); message != "" && !given.MatchString(t.Run.V) {
+			if told == nil {
+				told = map[string]bool{}
+			}
 			told[about] = true
 			p.within("unset-variable", t.Run, from, width, hint, "%s", message)
 		}
 	}
-	own := map[string]bool{}
+	var own map[string]bool
 	if s != nil {
-		own = ownVariables(s.file)
-		syntax.Walk(s.file, func(n syntax.Node) bool {
+		own = ownVariables(s.tree)
+		s.tree.Walk(func(n syntax.Node) bool {
 			if e, ok := n.(*syntax.ParamExp); ok && e.Param != nil && !own[e.Param.Value] {
 				tell(e.Param.Value, int(e.Pos().Offset()), int(e.End().Offset()-e.Pos().Offset()))
 			}
@@ -72,30 +76,34 @@ func (p *pass) unset(t *dsl.Task, s *script) {
 	}
 }
 
-// ownVariables gives the variables that a script sets, and those of which it
-// knows that they may not be set.
-func ownVariables(file *syntax.File) map[string]bool {
+// ownVariables gives the variables named as those of ax that a script sets, and
+// those of which it knows that they may not be set.
+func ownVariables(tree expression.Tree) map[string]bool {
 	own := map[string]bool{}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
+	add := func(name string) {
+		if strings.HasPrefix(name, "AX_") {
+			own[name] = true
+		}
+	}
+	for _, b := range tree {
+		switch n := b.Node.(type) {
 		case *syntax.Assign:
 			if n.Name != nil {
-				own[n.Name.Value] = true
+				add(n.Name.Value)
 			}
 		case *syntax.WordIter:
-			own[n.Name.Value] = true
+			add(n.Name.Value)
 		case *syntax.ParamExp:
 			if n.Param != nil && n.Exp != nil && n.Exp.Op <= syntax.AssignUnsetOrNull {
-				own[n.Param.Value] = true
+				add(n.Param.Value)
 			}
 		case *syntax.CallExpr:
 			for _, w := range n.Args { // export, env and the like, and tests such as [ -v AX_ITEM ]
 				name, _, _ := strings.Cut(w.Lit(), "=")
-				own[name] = true
+				add(name)
 			}
 		}
-		return true
-	})
+	}
 	return own
 }
 
