@@ -35,7 +35,10 @@ func (s *Source) guard() (bad *Diagnostic, odd bool) {
 	}
 	for i, size := s.start().offset, 0; i < len(s.Text); i += size {
 		r := rune(s.Text[i])
-		if size = 1; r >= utf8.RuneSelf {
+		if size = 1; r >= ' ' && r <= '~' {
+			continue
+		}
+		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(s.Text[i:])
 		}
 		switch {

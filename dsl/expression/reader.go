@@ -16,11 +16,13 @@ type Reader struct {
 	parsers map[syntax.LangVariant]*syntax.Parser
 
 	text   string // that was read last
+	list   []dsl.Expression
 	lang   syntax.LangVariant
 	tree   Tree
 	shared bool // the tree is as good for a survey
 
-	other Tree // of what is read for a survey
+	other Tree          // of what is read for a survey
+	stack []syntax.Node // of a surveyor
 
 	of    variety // that known is of
 	known map[string]*Program
@@ -77,25 +79,34 @@ func (r *Reader) Parser(lang syntax.LangVariant) *syntax.Parser {
 }
 
 // Read reads a script in which each expression counts as a word of underscores
-// that is as long. The tree, which begins with the *syntax.File, holds until the
-// next call. The error is the parser's.
-func (r *Reader) Read(lang syntax.LangVariant, text string) (Tree, error) {
-	r.text, r.lang, r.shared = text, lang, false
+// that is as long: plain is its text with these words. The tree, which begins
+// with the *syntax.File, holds until the next call. The error is the parser's.
+func (r *Reader) Read(lang syntax.LangVariant, text string) (plain string, t Tree, err error) {
 	list, unclosed := dsl.Expressions(text)
+	r.text, r.list, r.lang, r.shared = text, list, lang, false
+	plain = masked(text, list, "_", '_')
 	if len(list) > 0 && unclosed < 0 && apart(text, list) {
 		if file, err := r.parse(lang, masked(text, list, strange, '_')); err == nil {
 			r.shared = true
 			r.tree = NewTree(r.tree, file)
 			r.tree.unmask()
-			return r.tree, nil
+			return plain, r.tree, nil
 		}
 	}
-	file, err := r.parse(lang, masked(text, list, "_", '_'))
+	file, err := r.parse(lang, plain)
 	if err != nil {
-		return nil, err
+		return plain, nil, err
 	}
 	r.tree = NewTree(r.tree, file)
-	return r.tree, nil
+	return plain, r.tree, nil
+}
+
+// split is the function of this name.
+func (r *Reader) split(text string) ([]dsl.Expression, *Error) {
+	if r.shared && text == r.text {
+		return r.list, nil
+	}
+	return split(text)
 }
 
 func (r *Reader) parse(lang syntax.LangVariant, text string) (*syntax.File, error) {

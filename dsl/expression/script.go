@@ -68,7 +68,7 @@ func (r *Reader) CompileScript(shell Shell, text string, scope *Scope) (*Script,
 	if !strings.Contains(text, "${{") {
 		return &Script{text: text}, nil
 	}
-	list, fault := split(text)
+	list, fault := r.split(text)
 	var stands []stand
 	if fault == nil {
 		stands, fault = r.survey(shell, text, list)

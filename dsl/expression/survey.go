@@ -54,7 +54,7 @@ func (r *Reader) survey(shell Shell, text string, list []dsl.Expression) ([]stan
 	if fault != nil {
 		return nil, fault
 	}
-	stands := look(tree, text, list)
+	stands := r.look(tree, text, list)
 	if shell == Bash || !contested(text, list) {
 		return stands, nil
 	}
@@ -69,7 +69,7 @@ func (r *Reader) survey(shell Shell, text string, list []dsl.Expression) ([]stan
 		}
 		return stands, nil
 	}
-	for i, s := range look(tree, text, list) {
+	for i, s := range r.look(tree, text, list) {
 		switch {
 		case stands[i].fault != nil:
 		case s.fault != nil:
@@ -124,8 +124,8 @@ type surveyor struct {
 	computed map[*syntax.DeclClause]bool // declarations of integers and references
 }
 
-func look(tree Tree, text string, list []dsl.Expression) []stand {
-	s := &surveyor{text: text, list: list, stands: make([]stand, len(list)), integers: integerVariables(tree, text)}
+func (r *Reader) look(tree Tree, text string, list []dsl.Expression) []stand {
+	s := &surveyor{text: text, list: list, stands: make([]stand, len(list)), stack: r.stack, integers: integerVariables(tree, text)}
 	for i, b := range tree {
 		switch n := b.Node.(type) {
 		case *syntax.Lit:
@@ -151,6 +151,7 @@ func look(tree Tree, text string, list []dsl.Expression) []stand {
 			s.stands[i].fault = place{e.Start, e.End}.bad("an expression cannot stand here", viaEnv)
 		}
 	}
+	r.stack = s.stack
 	return s.stands
 }
 

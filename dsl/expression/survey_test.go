@@ -31,7 +31,7 @@ func TestWhatIsNotContestedIsReadTheSameByBash(t *testing.T) {
 			return // then sh is not bash, and nothing comes of it
 		}
 		same++
-		if a, b := look(posix, text, list), look(bash, text, list); !reflect.DeepEqual(a, b) {
+		if a, b := new(Reader).look(posix, text, list), new(Reader).look(bash, text, list); !reflect.DeepEqual(a, b) {
 			r.Errorf("%q: sh has %v, bash %v", text, a, b)
 		}
 	})

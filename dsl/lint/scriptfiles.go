@@ -158,6 +158,7 @@ type fileFinder struct {
 	made      made
 	functions map[string]bool // of the script: what they do was looked at where they are declared
 	at        int             // the number of the statement that was come to last
+	words     []string        // of the present command
 }
 
 // statement looks at a statement that is carried out if those before it
@@ -208,7 +209,7 @@ func (f *fileFinder) call(c *syntax.CallExpr) {
 	if len(c.Args) == 0 {
 		return
 	}
-	words := literals(c)
+	words := f.literals(c)
 	list := needed(words)
 	if len(words) > 1 && strings.Contains(words[1], "/") && (words[0] == "." || words[0] == "source") {
 		list = []need{{1, words[1], toRun, isScript(words[1])}}
@@ -264,7 +265,7 @@ func (f *fileFinder) note(number int) {
 				f.made = max(f.made, data)
 			}
 		case *syntax.CallExpr:
-			f.made = max(f.made, f.effect(literals(n)))
+			f.made = max(f.made, f.effect(f.literals(n)))
 		}
 		return true
 	})
@@ -291,11 +292,22 @@ func (f *fileFinder) effect(words []string) made {
 // literals gives the words of a command, as far as they are written out, and an
 // empty one for each that is not.
 func literals(c *syntax.CallExpr) []string {
-	words := make([]string, len(c.Args))
-	for i, w := range c.Args {
-		if text, ok := literal(w); ok {
-			words[i] = text
+	return appendLiterals(make([]string, 0, len(c.Args)), c)
+}
+
+// literals is the same until the next call.
+func (f *fileFinder) literals(c *syntax.CallExpr) []string {
+	f.words = appendLiterals(f.words[:0], c)
+	return f.words
+}
+
+func appendLiterals(words []string, c *syntax.CallExpr) []string {
+	for _, w := range c.Args {
+		text, ok := literal(w)
+		if !ok {
+			text = ""
 		}
+		words = append(words, text)
 	}
 	return words
 }

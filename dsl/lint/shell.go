@@ -72,11 +72,12 @@ func (p *pass) parse(t *dsl.Task, tell bool) *script {
 	if !ok {
 		return nil
 	}
-	s := &script{text: overwritten(t.Run.V)}
+	s := &script{}
+	var err error
+	s.text, s.tree, err = p.scripts.Read(lang, t.Run.V)
 	s.pipefail = slices.Equal(t.Shell.Argv, []string{"bash"}) || strings.Contains(strings.Join(t.Shell.Argv, " "), "pipefail")
 	s.strict = (len(t.Shell.Argv) == 0 || slices.Equal(t.Shell.Argv, []string{"sh"})) && !strings.Contains(s.text, "set +")
-	var err error
-	if s.tree, err = p.scripts.Read(lang, t.Run.V); err == nil {
+	if err == nil {
 		return s
 	}
 	if tell && !p.parserMayErr(lang, s.text) {
