@@ -53,7 +53,7 @@ func (b bashism) hint() string {
 func (p *pass) definedFor(t *dsl.Task) func(name string) bool {
 	return func(name string) bool {
 		has := func(f dsl.EnvVar) bool { return f.Name.V == name }
-		return len(p.wf.EnvFile) > 0 || slices.ContainsFunc(p.wf.Env, has) || slices.ContainsFunc(t.Env, has)
+		return len(p.wf.EnvFile) > 0 || p.namesOf().env[name] || slices.ContainsFunc(t.Env, has)
 	}
 }
 

@@ -2,7 +2,9 @@ package lint
 
 import (
 	"fmt"
+	"index/suffixarray"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
@@ -25,6 +27,7 @@ type pass struct {
 	clocks     map[clockKey]*clock
 	lineage    *lineage
 	faults     int  // of expressions, so far
+	compared   int  // names of parameters, so far
 	unreadable bool // the script of the present task is no shell, and that was reported
 }
 
@@ -36,6 +39,11 @@ type shared struct {
 	scope     *expression.Scope
 	graphOnce sync.Once
 	graph     *graph
+	namesOnce sync.Once
+	names     *names
+	textOnce  sync.Once
+	text      *suffixarray.Index
+	counted   atomic.Int32 // how many names were looked for in the text
 }
 
 // graphOf gives the graph of the file, as far as it could be read.

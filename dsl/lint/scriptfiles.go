@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"index/suffixarray"
 	"path"
 	"regexp"
 	"slices"
@@ -228,10 +229,23 @@ func (f *fileFinder) inputs(s *syntax.Stmt) {
 	}
 }
 
+// fewCounted is how many names are looked for by reading all of a file: for more
+// of them an index of it costs less.
+const fewCounted = 50
+
 // mentionedOnce tells whether a file is named nowhere else, where it might be
 // made for the next run.
 func (f *fileFinder) mentionedOnce(name string) bool {
-	return bytes.Count(f.Source.Text, []byte(path.Base(name))) == 1
+	base := []byte(path.Base(name))
+	if f.shared.counted.Add(1) <= fewCounted {
+		return bytes.Count(f.Source.Text, base) == 1
+	}
+	f.shared.textOnce.Do(func() { f.shared.text = suffixarray.New(f.Source.Text) })
+	places := f.shared.text.Lookup(base, 2)
+	if len(places) == 2 && max(places[0]-places[1], places[1]-places[0]) < len(base) { // they overlap
+		return bytes.Count(f.Source.Text, base) == 1
+	}
+	return len(places) == 1
 }
 
 func (f *fileFinder) need(n need, w *syntax.Word) {

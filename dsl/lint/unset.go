@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -40,6 +41,7 @@ func (p *pass) unset(t *dsl.Task, s *script) {
 		return
 	}
 	var told map[string]bool // what concerns one task is told once for all variables of a failure
+	mayBeGiven := sync.OnceValue(func() bool { return given.MatchString(t.Run.V) })
 	tell := func(name string, from, width int) {
 		about := name
 		if slices.Contains(everyFailure, name) {
@@ -48,7 +50,7 @@ func (p *pass) unset(t *dsl.Task, s *script) {
 		if told[about] || !strings.HasPrefix(name, "AX_") || p.sets(t, name) {
 			return
 		}
-		if message, hint := p.whyUnset(t, name); message != "" && !given.MatchString(t.Run.V) {
+		if message, hint := p.whyUnset(t, name); message != "" && !mayBeGiven() {
 			if told == nil {
 				told = map[string]bool{}
 			}
@@ -109,9 +111,43 @@ func ownVariables(tree expression.Tree) map[string]bool {
 
 // sets tells whether the file itself gives a task a variable.
 func (p *pass) sets(t *dsl.Task, name string) bool {
-	has := func(v dsl.EnvVar) bool { return v.Name.V == name }
-	return slices.ContainsFunc(p.wf.Env, has) || slices.ContainsFunc(t.Env, has) ||
-		slices.ContainsFunc(p.wf.Secrets, func(s dsl.Secret) bool { return s.Name.V == name })
+	n := p.namesOf()
+	return n.env[name] || n.secrets[name] || slices.ContainsFunc(t.Env, func(v dsl.EnvVar) bool { return v.Name.V == name })
+}
+
+// names are those that a file gives variables and tasks a meaning by.
+type names struct {
+	env, secrets map[string]bool
+	params       map[string]bool // the variables of parameters
+	handlers     map[string]bool // tasks that a task names in on_failure
+	anyHandler   bool            // it is not known which tasks are named there
+}
+
+// namesOf gives the names of the file.
+func (p *pass) namesOf() *names {
+	p.shared.namesOnce.Do(func() {
+		n := &names{env: map[string]bool{}, secrets: map[string]bool{}, params: map[string]bool{}, handlers: map[string]bool{}}
+		for _, v := range p.wf.Env {
+			n.env[v.Name.V] = true
+		}
+		for _, s := range p.wf.Secrets {
+			n.secrets[s.Name.V] = true
+		}
+		for i := range p.wf.Params {
+			n.params[p.wf.Params[i].Variable()] = true
+		}
+		for i := range p.wf.Tasks {
+			t := &p.wf.Tasks[i]
+			n.anyHandler = n.anyHandler || t.Unread("on_failure")
+			for _, v := range t.OnFailure {
+				_, known := p.sketch.Task(v.V)
+				n.anyHandler = n.anyHandler || !known
+				n.handlers[v.V] = true
+			}
+		}
+		p.shared.names = n
+	})
+	return p.shared.names
 }
 
 // whyUnset tells why a task has no such variable; nothing where it may have it.
@@ -142,17 +178,24 @@ func (p *pass) whyUnset(t *dsl.Task, name string) (message, hint string) {
 	return fmt.Sprintf("ax sets no variable %q", name), dsl.DidYouMean(dsl.Nearest(name, known))
 }
 
+// mostCompared bounds how many names of parameters are held against those that
+// are not there, in one stretch of tasks; then none is suggested any more.
+const mostCompared = 1_000_000
+
 // whyNoParam looks for the parameter behind a variable.
 func (p *pass) whyNoParam(name, parameter string) (message, hint string) {
-	var known []string
-	for i := range p.wf.Params {
-		v := p.wf.Params[i].Variable()
-		if v == name {
-			return "", ""
-		}
-		known = append(known, v)
+	if p.namesOf().params[name] {
+		return "", ""
 	}
-	return fmt.Sprintf("no parameter arrives as $%s", name), cmp.Or(dsl.DidYouMean(dsl.Nearest(name, known)), "declare it in params")
+	near := ""
+	if p.compared += len(p.wf.Params); p.compared <= mostCompared {
+		var known []string
+		for i := range p.wf.Params {
+			known = append(known, p.wf.Params[i].Variable())
+		}
+		near = dsl.Nearest(name, known)
+	}
+	return fmt.Sprintf("no parameter arrives as $%s", name), cmp.Or(dsl.DidYouMean(near), "declare it in params")
 }
 
 // means gives what tells whether a name is that of a task. It may be the one that
@@ -171,7 +214,6 @@ func (p *pass) mayHandle(t *dsl.Task) bool {
 	if t.Uncalled() || p.wf.Unread("on_failure", "on_finish", "tasks") || slices.ContainsFunc(p.wf.OnFailure, is) || slices.ContainsFunc(p.wf.OnFinish, is) {
 		return true
 	}
-	return slices.ContainsFunc(p.wf.Tasks, func(o dsl.Task) bool {
-		return o.Unread("on_failure") || slices.ContainsFunc(o.OnFailure, is)
-	})
+	n := p.namesOf()
+	return n.anyHandler || n.handlers[t.ID.V]
 }
