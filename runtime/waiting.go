@@ -96,6 +96,9 @@ func (e *Engine) takeLeft(ctx context.Context, names []string) (more []string, e
 		return nil, err
 	}
 	defer done()
+	if names, err = e.withQueued(ctx, names); err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		runs, err := e.Store.Queued(ctx, name, keepWaiting)
 		if err != nil {
@@ -114,6 +117,20 @@ func (e *Engine) takeLeft(ctx context.Context, names []string) (more []string, e
 		}
 	}
 	return more, nil
+}
+
+// withQueued leaves of some workflows those that have queued runs in the store, as
+// far as one look can tell: of thousands hardly any do.
+func (e *Engine) withQueued(ctx context.Context, names []string) ([]string, error) {
+	runs, err := e.Store.Runs(ctx, store.RunFilter{States: []machine.RunState{machine.RunQueued}, Limit: store.MaxLimit})
+	if err != nil || len(runs) == store.MaxLimit {
+		return names, err
+	}
+	have := make(map[string]bool, len(runs))
+	for _, r := range runs {
+		have[r.Workflow] = true
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !have[name] }), nil
 }
 
 // LookAgain has the engine look at once for runs that others left in the store,
