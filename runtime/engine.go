@@ -99,7 +99,7 @@ type Engine struct {
 	plans   plans
 
 	subMu sync.Mutex
-	subs  map[chan Update]struct{}
+	subs  map[chan *Update]struct{}
 }
 
 func (e *Engine) init() {
@@ -111,7 +111,7 @@ func (e *Engine) init() {
 			e.longest = maxPause
 		}
 		e.taking = make(chan struct{}, 1)
-		e.subs = map[chan Update]struct{}{}
+		e.subs = map[chan *Update]struct{}{}
 		if e.Log == nil {
 			e.Log = slog.New(slog.DiscardHandler)
 		}

@@ -9,18 +9,19 @@ type Update struct {
 	Attempts []store.Attempt // that began or ended
 }
 
-// Subscribe gives the updates from now on. Who does not keep up is dropped: the
-// channel is closed. The returned function ends the subscription.
-func (e *Engine) Subscribe(buffer int) (<-chan Update, func()) {
+// Subscribe gives the updates from now on. They are shared: nobody changes them.
+// Who does not keep up is dropped: the channel is closed. The returned function
+// ends the subscription.
+func (e *Engine) Subscribe(buffer int) (<-chan *Update, func()) {
 	e.init()
-	ch := make(chan Update, buffer)
+	ch := make(chan *Update, buffer) // of pointers: the room for thousands is hardly ever used
 	e.subMu.Lock()
 	e.subs[ch] = struct{}{}
 	e.subMu.Unlock()
 	return ch, func() { e.unsubscribe(ch) }
 }
 
-func (e *Engine) unsubscribe(ch chan Update) {
+func (e *Engine) unsubscribe(ch chan *Update) {
 	e.subMu.Lock()
 	defer e.subMu.Unlock()
 	if _, ok := e.subs[ch]; ok {
@@ -36,9 +37,13 @@ func (e *Engine) publish(u Update) {
 		e.Observer.RunEnded(u.Run.Workflow, u.Run.State)
 	}
 	e.Observer.Changed(u)
+	if len(e.subs) == 0 {
+		return
+	}
+	shared := u
 	for ch := range e.subs {
 		select {
-		case ch <- u:
+		case ch <- &shared:
 		default:
 			delete(e.subs, ch)
 			close(ch)

@@ -55,7 +55,7 @@ func newProgress(g *globals, plan *dag.Plan, run store.Run) *progress {
 }
 
 // follow shows updates until the run has ended, or the updates do.
-func (p *progress) follow(updates <-chan runtime.Update) {
+func (p *progress) follow(updates <-chan *runtime.Update) {
 	redraw := time.NewTicker(200 * time.Millisecond)
 	defer redraw.Stop()
 	for {
@@ -79,7 +79,7 @@ func (p *progress) follow(updates <-chan runtime.Update) {
 	}
 }
 
-func (p *progress) take(u runtime.Update) {
+func (p *progress) take(u *runtime.Update) {
 	p.erase()
 	for _, t := range u.Tasks {
 		if t.Instance >= 0 { // before their task is looked at, which comes first

@@ -77,7 +77,7 @@ func traceOf(a slog.Attr) (slog.Attr, bool) {
 }
 
 // logRuns tells of the beginning and the end of every run, and of its attempts.
-func logRuns(log *slog.Logger, updates <-chan runtime.Update) {
+func logRuns(log *slog.Logger, updates <-chan *runtime.Update) {
 	running := map[string]bool{}
 	for u := range updates {
 		r := u.Run

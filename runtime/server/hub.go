@@ -81,7 +81,7 @@ func (s *Server) listen(ctx context.Context) {
 	}
 }
 
-func eventOf(u runtime.Update) event {
+func eventOf(u *runtime.Update) event {
 	e := runEvent{Run: runtime.NewReport(u.Run), Tasks: make([]runtime.TaskReport, 0, len(u.Tasks))}
 	for _, t := range u.Tasks {
 		e.Tasks = append(e.Tasks, runtime.NewTaskReport(t))
