@@ -156,7 +156,7 @@ func (g *globals) serve(ctx context.Context, o serveOptions) error {
 		if e.Supervisor, err = supervisor(); err != nil {
 			return err
 		}
-		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, keep: keep, lock: lock}
+		sv := &serving{g: g, e: e, st: st, ln: ln, o: o, tokens: tokens, keep: keep, lock: lock, reloaded: make(chan struct{}, 1)}
 		e.Workflows = sv.workflow
 		sv.metrics = server.NewMetrics(versionText(), sv.catalog.Load)
 		e.Observer = measured(e, sv.metrics)
@@ -175,8 +175,10 @@ type serving struct {
 	tokens  []server.Token
 	keep    runtime.Retention
 	lock    *runtime.ServeLock
-	catalog atomic.Pointer[reload.Catalog]
 	metrics *server.Metrics
+
+	catalog  atomic.Pointer[reload.Catalog]
+	reloaded chan struct{} // has a value where it is not the first one any more, and nobody has taken note
 }
 
 func (s *serving) run(ctx context.Context) error {
@@ -219,6 +221,7 @@ func (s *serving) run(ctx context.Context) error {
 	beside.Go(func() {
 		systemd.keepAlive(answer, func(ctx context.Context) error { _, err := s.e.Health(ctx); return err })
 	})
+	debug.FreeOSMemory() // to come up took more than to be there
 	s.e.Log.Info("ax serves", "address", "http://"+s.ln.Addr().String(), "workflows", len(s.catalog.Load().Workflows))
 
 	var err error
@@ -250,7 +253,6 @@ func (s *serving) load(ctx context.Context, beside *sync.WaitGroup) error {
 	beside.Go(func() { watching <- s.watch(ctx, ready) })
 	select {
 	case <-ready:
-		debug.FreeOSMemory() // to read the files took more than to keep them
 	case err := <-watching:
 		if ctx.Err() == nil {
 			return exit{exitUsage, err}
@@ -262,7 +264,7 @@ func (s *serving) load(ctx context.Context, beside *sync.WaitGroup) error {
 func (s *serving) api(stopping func() bool) *server.Server {
 	return &server.Server{
 		Engine: s.e, Store: s.st, Data: s.g.data, Catalog: s.catalog.Load, Zone: s.e.Zone, Hosts: s.o.hosts, Retention: s.keep,
-		Version: versionText(), Metrics: s.metrics, Log: s.e.Log, Stopping: stopping,
+		Version: versionText(), Reloaded: s.reloaded, Metrics: s.metrics, Log: s.e.Log, Stopping: stopping,
 	}
 }
 
@@ -328,6 +330,11 @@ func (s *serving) watch(ctx context.Context, ready chan struct{}) error {
 		if first {
 			first = false
 			close(ready)
+			return
+		}
+		select {
+		case s.reloaded <- struct{}{}:
+		default: // what is to be noted is still to be noted
 		}
 	})
 }

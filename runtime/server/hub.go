@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/ax-scheduler/ax/runtime"
 )
@@ -16,7 +15,6 @@ import (
 const (
 	hubKeeps  = 2048 // events that one who was away can be told of afterwards
 	hubBuffer = 512  // events that a client may be behind before it is dropped
-	hubLooks  = time.Second
 )
 
 // event is one thing that has happened, as clients are told of it.
@@ -51,15 +49,12 @@ type runEvent struct {
 	Tasks []runtime.TaskReport `json:"tasks"`
 }
 
-// listen takes in the engine's updates, and looks for a new catalog, until ctx
-// is done.
+// listen takes in the engine's updates, and word of each new catalog, until ctx is
+// done.
 func (s *Server) listen(ctx context.Context) {
 	s.hub.init()
-	look := time.NewTicker(hubLooks)
-	defer look.Stop()
 	updates, leave := s.Engine.Subscribe(8192)
 	defer func() { leave() }()
-	catalog := s.Catalog()
 	for {
 		select {
 		case u, ok := <-updates:
@@ -70,11 +65,8 @@ func (s *Server) listen(ctx context.Context) {
 			}
 			s.views.recent.changed(u.Run.Workflow)
 			s.hub.publish(eventOf(u))
-		case <-look.C:
-			if now := s.Catalog(); now != catalog {
-				catalog = now
-				s.hub.publish(event{kind: "workflows", data: []byte("{}")})
-			}
+		case <-s.Reloaded:
+			s.hub.publish(event{kind: "workflows", data: []byte("{}")})
 		case <-ctx.Done():
 			return
 		}

@@ -41,6 +41,8 @@ type Server struct {
 	Zone    *time.Location         // of workflows without `timezone`
 	Version string
 
+	Reloaded <-chan struct{} // has a value once Catalog gives another one; nil if it never does
+
 	Retention runtime.Retention // of workflows that say nothing
 	Metrics   *Metrics          // told at /metrics; nil for none
 

@@ -39,12 +39,14 @@ type client struct {
 	base     string
 	stopping atomic.Bool
 	catalog  atomic.Pointer[reload.Catalog]
+	reloaded chan struct{}
 }
 
 // catalogChanges has the server see a new catalog, with the same in it.
 func (c *client) catalogChanges() {
 	now := *c.catalog.Load()
 	c.catalog.Store(&now)
+	c.reloaded <- struct{}{}
 }
 
 func newClient(t *testing.T, set ...func(*Server)) *client {
@@ -58,13 +60,13 @@ func newClient(t *testing.T, set ...func(*Server)) *client {
 		Workflows: map[string]*reload.File{"flow": file},
 		Files:     []reload.Found{{Path: "broken.yaml", Diagnostics: broken.Diagnostics}},
 	}
-	cl := &client{t: t}
+	cl := &client{t: t, reloaded: make(chan struct{}, 1)}
 	cl.catalog.Store(c)
 	data := t.TempDir()
 	st := &store.Memory{}
 	e := &runtime.Engine{Store: st, Data: data, Env: os.Environ(), Zone: time.UTC}
 	s := &Server{
-		Engine: e, Store: st, Data: data, Catalog: cl.catalog.Load, Zone: time.UTC,
+		Engine: e, Store: st, Data: data, Catalog: cl.catalog.Load, Reloaded: cl.reloaded, Zone: time.UTC,
 		Version: "test", Log: slog.New(slog.DiscardHandler), Stopping: cl.stopping.Load,
 	}
 	for _, set := range set {
