@@ -398,7 +398,7 @@ func (c *compiler) entries() {
 			}
 			e := &c.plan.Entries[at[k]]
 			if n := len(e.Roots); n == 0 || e.Roots[n-1] != Task(i) { // a task may give one schedule twice
-				e.Roots = append(e.Roots, Task(i))
+				e.Roots, e.IDs = append(e.Roots, Task(i)), append(e.IDs, t.ID.V)
 			}
 		}
 	}

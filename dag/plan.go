@@ -76,6 +76,7 @@ type Node struct {
 type Entry struct {
 	Schedule *dsl.Schedule
 	Roots    []Task
+	IDs      []string // of the roots
 }
 
 // Plan is a compiled workflow. It is read-only and safe for concurrent use.

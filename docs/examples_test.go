@@ -237,7 +237,7 @@ func nextResult(t *testing.T, b *block, c *command) string {
 	}
 	plan := compiled(t, b, c)
 	dir := filepath.Dir(plan.Workflow.Source.File)
-	rules, err := trigger.Rules(plan, trigger.Options{Zone: time.UTC, Anchor: after, Dates: func(name string) ([]dsl.Date, error) {
+	rules, err := trigger.Rules(plan.Workflow, plan.Entries, trigger.Options{Zone: time.UTC, Anchor: after, Dates: func(name string) ([]dsl.Date, error) {
 		return trigger.ReadDates(filepath.Join(dir, name))
 	}})
 	if err != nil {

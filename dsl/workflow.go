@@ -83,6 +83,14 @@ type Workflow struct {
 	gaps gaps // see Unread
 }
 
+// Head gives the workflow without its tasks, which are nearly all of it, and with
+// a Source of its own that has made out nothing of the text yet.
+func (w *Workflow) Head() *Workflow {
+	head := *w
+	head.Source, head.Tasks = NewSource(w.Source.File, w.Source.Text), nil
+	return &head
+}
+
 // Date is a calendar day without a zone.
 type Date struct {
 	Year  int

@@ -19,13 +19,13 @@ import (
 const afterSchedule = "after"
 
 // followersOf gives the workflows that start after another, by its name.
-func followersOf(c *reload.Catalog) map[string][]*reload.File {
-	all := map[string][]*reload.File{}
+func followersOf(c *reload.Catalog) map[string][]*reload.Loaded {
+	all := map[string][]*reload.Loaded{}
 	for _, file := range c.Workflows {
-		if file.Workflow.Disabled.V {
+		if file.Head.Disabled.V {
 			continue
 		}
-		for _, a := range file.Workflow.After {
+		for _, a := range file.Head.After {
 			all[a.Workflow.V] = append(all[a.Workflow.V], file)
 		}
 	}
@@ -48,7 +48,7 @@ const longestRun = 7 * 24 * time.Hour
 // catchup_window, and not beyond the time at which the workflow was first loaded.
 func (e *Engine) catchUpAfter(ctx context.Context, c *reload.Catalog) error {
 	for _, file := range c.Workflows {
-		wf := file.Workflow
+		wf := file.Head
 		if len(wf.After) == 0 || wf.Disabled.V {
 			continue
 		}
@@ -114,16 +114,16 @@ const afterLoaded = "after (loaded)"
 
 // tryFollow starts a workflow for a time, if all that it follows has ended as it
 // should for that time, and if it was not started for it before.
-func (e *Engine) tryFollow(ctx context.Context, file *reload.File, at time.Time) {
-	name := file.Workflow.Name.V
+func (e *Engine) tryFollow(ctx context.Context, file *reload.Loaded, at time.Time) {
+	name := file.Head.Name.V
 	err := e.follow(ctx, file, at)
 	if err != nil && ctx.Err() == nil {
 		e.Log.Error("a workflow cannot be started after another", "workflow", name, "scheduled_for", at, "error", err)
 	}
 }
 
-func (e *Engine) follow(ctx context.Context, file *reload.File, at time.Time) error {
-	name := file.Workflow.Name.V
+func (e *Engine) follow(ctx context.Context, file *reload.Loaded, at time.Time) error {
+	name := file.Head.Name.V
 	ticks, err := e.Store.Ticks(ctx, name, at, at, 0)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (e *Engine) follow(ctx context.Context, file *reload.File, at time.Time) er
 	var ended []string
 	t := trigger.Tick{At: at, From: at, To: at}
 	var due time.Time
-	for i, a := range file.Workflow.After {
+	for i, a := range file.Head.After {
 		last, ok, err := e.lastFor(ctx, a.Workflow.V, at)
 		if err != nil || !ok || !endedSo(last.State, a.On) {
 			return err

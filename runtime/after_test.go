@@ -14,13 +14,13 @@ import (
 // folder compiles workflows by name.
 func folder(t *testing.T, texts ...string) *reload.Catalog {
 	t.Helper()
-	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
+	c := &reload.Catalog{Workflows: map[string]*reload.Loaded{}}
 	for i, text := range texts {
 		f := reload.Compile(fmt.Sprintf("%d.yaml", i), []byte(text))
 		if f.Plan == nil {
 			t.Fatal(f.Diagnostics)
 		}
-		c.Workflows[f.Workflow.Name.V] = f
+		c.Workflows[f.Workflow.Name.V] = f.Keep()
 	}
 	return c
 }
@@ -40,7 +40,7 @@ func TestAWorkflowStartsOnceAfterAllThatItFollowsHasEndedAsItShould(t *testing.T
 		}
 		at := x.t0.Add(-time.Hour)
 		begin := func(name string) store.Run {
-			return start(ctx, t, e, runtime.Request{Plan: c.Workflows[name].Plan, ScheduledFor: at})
+			return start(ctx, t, e, runtime.Request{Plan: c.Workflows[name].Plan(), ScheduledFor: at})
 		}
 		load := begin("load") // it fails
 		begin("prices")       // it fails too, which is an end
@@ -74,7 +74,7 @@ func TestWhatEndedWhileNobodyLookedIsCaughtUp(t *testing.T) {
 	x := &script{}
 	c := folder(t, upLoad, "name: flow\nafter: load\nmax_active: 0\ncatchup_window: 2h\ntasks:\n  report: {run: x}\n")
 	run := func(ctx context.Context, e *runtime.Engine) {
-		if _, err := e.Wait(ctx, start(ctx, t, e, runtime.Request{Plan: c.Workflows["load"].Plan}).ID); err != nil {
+		if _, err := e.Wait(ctx, start(ctx, t, e, runtime.Request{Plan: c.Workflows["load"].Plan()}).ID); err != nil {
 			t.Fatal(err)
 		}
 	}

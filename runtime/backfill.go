@@ -108,7 +108,7 @@ func (e *Engine) planBackfill(ctx context.Context, b Backfill) ([]Filled, error)
 	if b.MaxParallel < 0 {
 		return nil, refused{fmt.Errorf("at most %d runs at a time: it is at least 1, or 0 for no limit", b.MaxParallel)}
 	}
-	rs, err := e.rulesOf(ctx, b.Plan, from)
+	rs, err := e.rulesOf(ctx, wf, b.Plan.Entries, from)
 	switch {
 	case err != nil:
 		return nil, refused{err}

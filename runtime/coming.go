@@ -22,7 +22,7 @@ func (e *Engine) Coming(ctx context.Context, after, until time.Time, perSchedule
 	var schedules []*scheduled
 	if err := e.look(ctx, func(lp *loop) {
 		schedules = slices.DeleteFunc(slices.Clone(lp.schedules), func(s *scheduled) bool {
-			_, paused := lp.paused[s.file.Workflow.Name.V]
+			_, paused := lp.paused[s.file.Head.Name.V]
 			return paused
 		})
 	}); err != nil {
@@ -30,7 +30,7 @@ func (e *Engine) Coming(ctx context.Context, after, until time.Time, perSchedule
 	}
 	var all []Coming
 	for _, s := range schedules {
-		rule, name := s.rule, s.file.Workflow.Name.V // neither changes once it is loaded
+		rule, name := s.rule, s.file.Head.Name.V // neither changes once it is loaded
 		at := after
 		for range perSchedule {
 			if at = rule.Next(at); at.IsZero() || at.After(until) {

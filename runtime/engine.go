@@ -240,7 +240,14 @@ func (e *Engine) refusal(p *dag.Plan) error {
 
 // newRun gives the record of a run that is asked for.
 func (e *Engine) newRun(q Request, now time.Time) store.Run {
-	wf := q.Plan.Workflow
+	run := e.recordOf(q.Plan.Workflow, q, now)
+	run.Only = idsOf(q.Plan, q.Only)
+	return run
+}
+
+// recordOf gives the record of a run of a workflow, of which it needs no tasks.
+// Which of them the run has is still to be noted.
+func (e *Engine) recordOf(wf *dsl.Workflow, q Request, now time.Time) store.Run {
 	run := store.Run{
 		ID:           NewID(now),
 		Workflow:     wf.Name.V,
@@ -274,10 +281,14 @@ func (e *Engine) newRun(q Request, now time.Time) store.Run {
 		run.NotBefore = timestamp(q.NotBefore)
 		run.Turn = machine.Turn(run.NotBefore, run.Priority)
 	}
-	for _, t := range q.Only {
-		run.Only = append(run.Only, q.Plan.Tasks[t].ID)
-	}
 	return run
+}
+
+func idsOf(p *dag.Plan, tasks []dag.Task) (ids []string) {
+	for _, t := range tasks {
+		ids = append(ids, p.Tasks[t].ID)
+	}
+	return ids
 }
 
 // absolute gives the path that stays right wherever the run is gone on with.

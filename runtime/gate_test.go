@@ -201,7 +201,7 @@ func TestATickThatMeetsARunOfAnotherProcessFollowsItsOverlapRule(t *testing.T) {
 				x.mu.Lock()
 				x.took["a"] = 150 * time.Minute
 				x.mu.Unlock()
-				other := start(ctx, t, es[1], runtime.Request{Plan: c.Workflows["flow"].Plan})
+				other := start(ctx, t, es[1], runtime.Request{Plan: c.Workflows["flow"].Plan()})
 				time.Sleep(time.Minute)
 				x.mu.Lock()
 				x.took["a"] = time.Second

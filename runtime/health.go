@@ -39,7 +39,7 @@ func (e *Engine) NextTicks(ctx context.Context, only ...string) (map[string]time
 	next := map[string]time.Time{}
 	err := e.look(ctx, func(lp *loop) {
 		for _, s := range lp.schedules {
-			name := s.file.Workflow.Name.V
+			name := s.file.Head.Name.V
 			if len(only) > 0 && !slices.Contains(only, name) {
 				continue
 			}

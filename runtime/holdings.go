@@ -132,7 +132,7 @@ func (e *Engine) alone() bool {
 func (e *Engine) yield(ctx context.Context, ticks []*pendingTick) error {
 	var all *others
 	for _, p := range ticks {
-		if p.plan == nil || !p.yields || p.run.State.Final() {
+		if p.file == nil || !p.yields || p.run.State.Final() {
 			continue
 		}
 		if all == nil {
@@ -146,7 +146,7 @@ func (e *Engine) yield(ctx context.Context, ticks []*pendingTick) error {
 			all = &o
 		}
 		theirs := all.runs[p.run.Workflow]
-		if len(theirs) > 0 && p.beside+len(theirs) >= p.plan.Workflow.MaxActive.Or(1) {
+		if len(theirs) > 0 && p.beside+len(theirs) >= p.file.Head.MaxActive.Or(1) {
 			p.skip(theirs[0])
 		}
 	}

@@ -122,12 +122,12 @@ func (lp *loop) lookForLate() {
 
 // expecting gives the loaded workflows with `expect_within`, where this engine
 // serves.
-func (lp *loop) expecting() (files []*reload.File) {
+func (lp *loop) expecting() (files []*reload.Loaded) {
 	if !lp.serving || lp.catalog == nil {
 		return nil
 	}
 	for _, f := range lp.catalog.Workflows {
-		if f.Workflow.ExpectWithin.Set() {
+		if f.Head.ExpectWithin.Set() {
 			files = append(files, f)
 		}
 	}
@@ -136,7 +136,7 @@ func (lp *loop) expecting() (files []*reload.File) {
 
 // tellLate tells of live runs that are late, and of those in the store whose
 // deadlines lie behind from and not behind now.
-func (e *Engine) tellLate(ctx context.Context, late []lateRun, files []*reload.File, from, now, since time.Time) error {
+func (e *Engine) tellLate(ctx context.Context, late []lateRun, files []*reload.Loaded, from, now, since time.Time) error {
 	b := &store.Batch{}
 	for _, f := range files {
 		stored, err := e.storedLate(ctx, f, from, now)
@@ -192,10 +192,10 @@ func (e *Engine) tellLateRun(b *store.Batch, l *lateRun) {
 
 // storedLate gives the scheduled runs of a workflow that had not ended by their
 // deadlines. Each is held against the version that it began with.
-func (e *Engine) storedLate(ctx context.Context, f *reload.File, from, now time.Time) (late []lateRun, err error) {
-	within := f.Workflow.ExpectWithin.V
+func (e *Engine) storedLate(ctx context.Context, f *reload.Loaded, from, now time.Time) (late []lateRun, err error) {
+	within := f.Head.ExpectWithin.V
 	filter := store.RunFilter{
-		Workflow: f.Workflow.Name.V, Limit: store.MaxLimit,
+		Workflow: f.Head.Name.V, Limit: store.MaxLimit,
 		From: from.Add(-within + time.Microsecond), To: now.Add(-within),
 	}
 	for {
@@ -228,16 +228,16 @@ func (e *Engine) storedLate(ctx context.Context, f *reload.File, from, now time.
 
 // tellMissedIn tells of missed ticks in the ledger whose deadlines lie behind
 // from and not behind now.
-func (e *Engine) tellMissedIn(ctx context.Context, b *store.Batch, f *reload.File, from, now, since time.Time) error {
-	within := f.Workflow.ExpectWithin.V
-	ticks, err := e.Store.Ticks(ctx, f.Workflow.Name.V, from.Add(-within+time.Microsecond), now.Add(-within), 0)
+func (e *Engine) tellMissedIn(ctx context.Context, b *store.Batch, f *reload.Loaded, from, now, since time.Time) error {
+	within := f.Head.ExpectWithin.V
+	ticks, err := e.Store.Ticks(ctx, f.Head.Name.V, from.Add(-within+time.Microsecond), now.Add(-within), 0)
 	if err != nil {
 		return err
 	}
 	told := 0
 	for i := len(ticks) - 1; i >= 0 && told < maxMissed; i-- {
 		if ticks[i].Outcome == store.TickMissed {
-			e.tellMissedTick(b, f.Plan, &ticks[i], ticks[i].At.Add(within).After(since))
+			e.tellMissedTick(b, f.Plan(), &ticks[i], ticks[i].At.Add(within).After(since))
 			told++
 		}
 	}
@@ -246,8 +246,8 @@ func (e *Engine) tellMissedIn(ctx context.Context, b *store.Batch, f *reload.Fil
 
 // tellMissed tells of ticks that turn out to be missed when they are late
 // already: of the newest, for an outage may be long.
-func (e *Engine) tellMissed(plan *dag.Plan, ticks []*pendingTick, now time.Time) {
-	within := plan.Workflow.ExpectWithin
+func (e *Engine) tellMissed(file *reload.Loaded, ticks []*pendingTick, now time.Time) {
+	within := file.Head.ExpectWithin
 	if !within.Set() {
 		return
 	}
@@ -255,7 +255,7 @@ func (e *Engine) tellMissed(plan *dag.Plan, ticks []*pendingTick, now time.Time)
 	for i := len(ticks) - 1; i >= 0 && told < maxMissed; i-- {
 		t := &ticks[i].tick
 		if t.Outcome == store.TickMissed && !t.At.Add(within.V).After(now) {
-			e.tellMissedTick(&ticks[i].late, plan, t, true)
+			e.tellMissedTick(&ticks[i].late, file.Plan(), t, true)
 			told++
 		}
 	}

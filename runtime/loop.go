@@ -33,17 +33,17 @@ type loop struct {
 	live      map[string]*live
 	flows     map[string]*flow
 	schedules []*scheduled
-	soonest   time.Time                  // before it no schedule is due; zero for not known
-	files     map[*reload.File]bool      // whose schedules these are, and stay while the file does
-	followers map[string][]*reload.File  // workflows that are started after another, by its name
-	catalog   *reload.Catalog            // what is loaded; nil for nothing yet
-	pauses    map[string][]trigger.Pause // of workflows, all that there have been
-	paused    map[string]store.Pause     // those under way
-	followed  time.Time                  // when ends of other processes' runs were last looked for
-	woken     []*live                    // may have something to start: asked when slots are granted
-	turns     turns                      // have something to start
-	restless  []*live                    // changed, and may have a task that does not wait for its pool
-	free      int                        // slots
+	soonest   time.Time                   // before it no schedule is due; zero for not known
+	files     map[*reload.Loaded]bool     // whose schedules these are, and stay while the file does
+	followers map[string][]*reload.Loaded // workflows that are started after another, by its name
+	catalog   *reload.Catalog             // what is loaded; nil for nothing yet
+	pauses    map[string][]trigger.Pause  // of workflows, all that there have been
+	paused    map[string]store.Pause      // those under way
+	followed  time.Time                   // when ends of other processes' runs were last looked for
+	woken     []*live                     // may have something to start: asked when slots are granted
+	turns     turns                       // have something to start
+	restless  []*live                     // changed, and may have a task that does not wait for its pool
+	free      int                         // slots
 	pools     *pools
 	gate      gate
 	timers    timers

@@ -272,7 +272,7 @@ func (e *Engine) tellBroken(ctx context.Context, c, before *reload.Catalog) erro
 			n.Summary = fmt.Sprintf("%s is broken: %s:%d:%d: %s", f.Name, f.Path, d.Line, d.Column, d.Message)
 		}
 		run := store.Run{Workflow: f.Name, ScheduledFor: n.At}
-		e.tell(b, c.Workflows[f.Name].Plan, &run, n, []string{eventBroken}, eventBroken, strconv.FormatInt(n.At.UnixMicro(), 10))
+		e.tell(b, c.Workflows[f.Name].Plan(), &run, n, []string{eventBroken}, eventBroken, strconv.FormatInt(n.At.UnixMicro(), 10))
 	}
 	if b.Empty() {
 		return nil

@@ -125,7 +125,7 @@ func TestAfterDoesNotStartAPausedWorkflowAndSaysSoInTheLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := func() {
-			run := start(ctx, t, e, runtime.Request{Plan: c.Workflows["load"].Plan})
+			run := start(ctx, t, e, runtime.Request{Plan: c.Workflows["load"].Plan()})
 			if _, err := e.Wait(ctx, run.ID); err != nil {
 				t.Fatal(err)
 			}

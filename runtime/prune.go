@@ -41,7 +41,7 @@ func retentionOf(wf *dsl.Workflow) (Retention, bool) {
 func Retentions(c *reload.Catalog) map[string]Retention {
 	all := map[string]Retention{}
 	for name, file := range c.Workflows {
-		if r, ok := retentionOf(file.Workflow); ok {
+		if r, ok := retentionOf(file.Head); ok {
 			all[name] = r
 		}
 	}

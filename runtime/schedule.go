@@ -17,7 +17,7 @@ import (
 
 // scheduled is one rule that the loop waits for.
 type scheduled struct {
-	file  *reload.File
+	file  *reload.Loaded
 	rule  trigger.Rule
 	last  time.Time // the last tick that is in the ledger, or when the schedule was loaded
 	wake  time.Time // when the next tick is due, behind its jitter
@@ -33,14 +33,14 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 		return err
 	}
 	var before *reload.Catalog
-	var had map[*reload.File][]*scheduled
+	var had map[*reload.Loaded][]*scheduled
 	if err := e.ask(ctx, func(lp *loop) error {
 		before, had = lp.catalog, lp.kept()
 		return nil
 	}); err != nil {
 		return err
 	}
-	next := keeping{files: make(map[*reload.File]bool, len(c.Workflows)), same: make(map[*reload.File]bool, len(c.Workflows))}
+	next := keeping{files: make(map[*reload.Loaded]bool, len(c.Workflows)), same: make(map[*reload.Loaded]bool, len(c.Workflows))}
 	for _, file := range c.Workflows {
 		ss, unchanged := had[file]
 		if unchanged {
@@ -50,7 +50,7 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 		}
 		if err := e.keep(ctx, &next, file); err != nil {
 			// The file has changed since it was checked, or a file it names has.
-			e.Log.Error("the schedules of a workflow cannot be kept", "workflow", file.Workflow.Name.V, "error", err)
+			e.Log.Error("the schedules of a workflow cannot be kept", "workflow", file.Head.Name.V, "error", err)
 		}
 	}
 	for group := range slices.Chunk(next.loaded, tickGroup) {
@@ -75,20 +75,20 @@ func (e *Engine) Load(ctx context.Context, c *reload.Catalog) error {
 // keeping is what Load makes of a catalog.
 type keeping struct {
 	all    []*scheduled
-	files  map[*reload.File]bool // whose schedules stay as they are while the file does
-	same   map[*reload.File]bool // of these, those that were loaded before
-	loaded []store.Tick          // for schedules that the ledger does not know
+	files  map[*reload.Loaded]bool // whose schedules stay as they are while the file does
+	same   map[*reload.Loaded]bool // of these, those that were loaded before
+	loaded []store.Tick            // for schedules that the ledger does not know
 }
 
-func (k *keeping) add(file *reload.File, ss []*scheduled) {
+func (k *keeping) add(file *reload.Loaded, ss []*scheduled) {
 	k.files[file] = true
 	k.all = append(k.all, ss...)
 }
 
 // kept gives the schedules by file of the files whose schedules need not be made
 // again while they stay the same.
-func (lp *loop) kept() map[*reload.File][]*scheduled {
-	all := make(map[*reload.File][]*scheduled, len(lp.files))
+func (lp *loop) kept() map[*reload.Loaded][]*scheduled {
+	all := make(map[*reload.Loaded][]*scheduled, len(lp.files))
 	for file := range lp.files {
 		all[file] = nil
 	}
@@ -103,9 +103,9 @@ func (lp *loop) kept() map[*reload.File][]*scheduled {
 // keep adds the schedules of one workflow with where each stands in the ledger.
 // One that the ledger does not know is to be written into it, so that what is
 // missed from now on can be caught up, and so that `every` keeps its pace.
-func (e *Engine) keep(ctx context.Context, k *keeping, file *reload.File) error {
-	wf, now := file.Workflow, e.now()
-	rs, err := e.rulesOf(ctx, file.Plan, now)
+func (e *Engine) keep(ctx context.Context, k *keeping, file *reload.Loaded) error {
+	wf, now := file.Head, e.now()
+	rs, err := e.rulesOf(ctx, file.Head, file.Entries, now)
 	if err != nil {
 		return err
 	}
@@ -137,13 +137,12 @@ type ruleSet struct {
 
 // rulesOf gives the schedules of a workflow. `every` counts from the first tick
 // in the ledger, or else from anchor.
-func (e *Engine) rulesOf(ctx context.Context, p *dag.Plan, anchor time.Time) (rs ruleSet, err error) {
-	wf := p.Workflow
+func (e *Engine) rulesOf(ctx context.Context, wf *dsl.Workflow, entries []dag.Entry, anchor time.Time) (rs ruleSet, err error) {
 	zone := e.Zone
 	if zone == nil {
 		zone = time.Local
 	}
-	rs.rules, err = trigger.Rules(p, trigger.Options{Zone: zone, Anchor: anchor, Dates: func(path string) ([]dsl.Date, error) {
+	rs.rules, err = trigger.Rules(wf, entries, trigger.Options{Zone: zone, Anchor: anchor, Dates: func(path string) ([]dsl.Date, error) {
 		rs.readsFiles = true
 		return trigger.ReadDates(filepath.Join(filepath.Dir(wf.Source.File), path))
 	}})
@@ -189,14 +188,14 @@ func (lp *loop) load(k *keeping) {
 	before := map[string]*scheduled{}
 	for _, s := range lp.schedules {
 		if !k.same[s.file] {
-			before[s.file.Workflow.Name.V+"\x00"+s.id()] = s
+			before[s.file.Head.Name.V+"\x00"+s.id()] = s
 		}
 	}
 	for _, s := range k.all {
 		if k.same[s.file] {
 			continue
 		}
-		if b := before[s.file.Workflow.Name.V+"\x00"+s.id()]; b != nil {
+		if b := before[s.file.Head.Name.V+"\x00"+s.id()]; b != nil {
 			s.busy = b.busy
 			if b.last.After(s.last) {
 				s.last = b.last
@@ -231,7 +230,7 @@ func (lp *loop) fireSchedules() {
 			lp.soonest = earlier(lp.soonest, s.wake)
 			continue
 		}
-		ticks := s.rule.Due(s.file.Workflow, lp.pauses[s.file.Workflow.Name.V], s.last, now.Add(-s.delay))
+		ticks := s.rule.Due(s.file.Head, lp.pauses[s.file.Head.Name.V], s.last, now.Add(-s.delay))
 		if len(ticks) > 0 {
 			s.last = ticks[len(ticks)-1].At
 			lp.settleTicks(s, ticks)
@@ -248,7 +247,7 @@ func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {
 	now := lp.now()
 	pending := make([]*pendingTick, 0, len(ticks))
 	for _, t := range ticks {
-		tick := store.Tick{Workflow: s.file.Workflow.Name.V, Schedule: s.id(), At: t.At, Reason: t.Reason}
+		tick := store.Tick{Workflow: s.file.Head.Name.V, Schedule: s.id(), At: t.At, Reason: t.Reason}
 		switch t.Fate {
 		case trigger.Missed:
 			tick.Outcome = store.TickMissed
@@ -263,13 +262,13 @@ func (lp *loop) settleTicks(s *scheduled, ticks []trigger.Tick) {
 		pending = append(pending, &pendingTick{tick: tick})
 	}
 	e := lp.e
-	e.tellMissed(s.file.Plan, pending, now)
+	e.tellMissed(s.file, pending, now)
 	*s.busy = true
 	ctx := lp.ctx
 	lp.workers.Go(func() {
 		for group := range slices.Chunk(pending, tickGroup) {
 			if err := e.storeTicks(ctx, group); err != nil {
-				e.Log.Error("ticks could not be stored", "workflow", s.file.Workflow.Name.V, "from", group[0].tick.At, "error", err)
+				e.Log.Error("ticks could not be stored", "workflow", s.file.Head.Name.V, "from", group[0].tick.At, "error", err)
 				break
 			}
 		}
@@ -285,10 +284,12 @@ const tickGroup = 256
 
 // pendingTick is a tick that is not stored yet, with its run.
 type pendingTick struct {
-	tick store.Tick
-	run  store.Run
-	plan *dag.Plan // nil where it has no run
-	only []dag.Task
+	tick  store.Tick
+	run   store.Run
+	file  *reload.Loaded // nil where it has no run
+	plan  *dag.Plan      // from when its run is prepared, which is not in the loop
+	roots []dag.Task     // with which it starts; none for the whole workflow
+	only  []dag.Task
 
 	params []dsl.Field // as the schedule gives them
 	late   store.Batch // what is told where it was missed
@@ -297,18 +298,14 @@ type pendingTick struct {
 }
 
 // fire makes the run of a tick, by the overlap rule of its workflow.
-func (lp *loop) fire(file *reload.File, r *trigger.Rule, by store.Trigger, t trigger.Tick, tick store.Tick, now time.Time) *pendingTick {
-	wf := file.Workflow
-	p := &pendingTick{tick: tick, plan: file.Plan}
-	if len(r.Roots) > 0 {
-		p.only = file.Plan.Members(r.Roots...)
-	}
-	p.params = r.Params
+func (lp *loop) fire(file *reload.Loaded, r *trigger.Rule, by store.Trigger, t trigger.Tick, tick store.Tick, now time.Time) *pendingTick {
+	wf := file.Head
+	p := &pendingTick{tick: tick, file: file, roots: r.Roots, params: r.Params}
 	given := map[string]string{} // evaluated only if the tick fires
 	for _, f := range p.params {
 		given[f.Name.V] = f.Value.V
 	}
-	p.run = lp.e.newRun(Request{Plan: file.Plan, Only: p.only, Params: given, Trigger: by, ScheduledFor: t.At}, now)
+	p.run = lp.e.recordOf(wf, Request{Params: given, Trigger: by, ScheduledFor: t.At}, now)
 	p.run.IntervalFrom, p.run.IntervalTo = t.From, t.To
 	p.tick.Outcome, p.tick.RunID = store.TickFired, p.run.ID
 	f := lp.flow(wf.Name.V)
@@ -348,6 +345,15 @@ func (p *pendingTick) skip(other string) {
 	p.run.State, p.run.Reason, p.run.FinishedAt = machine.RunSkipped, machine.ReasonOverlap, p.run.CreatedAt
 	p.run.Error = "run " + other + " was still going"
 	p.tick.Outcome, p.tick.Reason = store.TickSkipped, p.run.Error
+}
+
+// compile has the plan of the workflow made, and what depends on it.
+func (p *pendingTick) compile() {
+	if p.plan = p.file.Plan(); len(p.roots) == 0 {
+		return
+	}
+	p.only = p.plan.Members(p.roots...)
+	p.run.Only = idsOf(p.plan, p.only)
 }
 
 // prepare brings the run of a tick to life. One that could not run has failed.
@@ -393,9 +399,10 @@ func (e *Engine) storeTicks(ctx context.Context, ticks []*pendingTick) error {
 		b.Ticks = append(b.Ticks, p.tick)
 		b.Versions = append(b.Versions, p.late.Versions...)
 		b.Messages = append(b.Messages, p.late.Messages...)
-		if p.plan == nil {
+		if p.file == nil {
 			continue
 		}
+		p.compile()
 		if len(b.Create) == 0 {
 			b.Versions = append(b.Versions, versionOf(p.plan, p.run.CreatedAt))
 		}

@@ -22,7 +22,7 @@ func catalog(t testing.TB, text string) *reload.Catalog {
 	if f.Plan == nil {
 		t.Fatal(f.Diagnostics)
 	}
-	return &reload.Catalog{Workflows: map[string]*reload.File{f.Workflow.Name.V: f}}
+	return &reload.Catalog{Workflows: map[string]*reload.Loaded{f.Workflow.Name.V: f.Keep()}}
 }
 
 func load(ctx context.Context, t testing.TB, e *runtime.Engine, text string) {
@@ -280,7 +280,7 @@ func TestJitterDelaysTheStartAndLeavesTheTickAsItIs(t *testing.T) {
 		c := catalog(t, text)
 		load(ctx, t, e, text)
 		time.Sleep(26 * time.Minute)
-		delay := trigger.Delay(c.Workflows["flow"].Workflow)
+		delay := trigger.Delay(c.Workflows["flow"].Head)
 		if delay <= 0 || delay > 5*time.Minute {
 			t.Fatalf("the delay is %s", delay)
 		}
@@ -303,11 +303,11 @@ func TestAWorkflowThatGoesAndComesKeepsItsHistoryAndItsTicks(t *testing.T) {
 	x := &script{}
 	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
 		text := "name: flow\nevery: 10m\ncatchup: all\ntasks:\n  a: {run: x}\n"
-		none := &reload.Catalog{Workflows: map[string]*reload.File{}}
+		none := &reload.Catalog{Workflows: map[string]*reload.Loaded{}}
 		moved := reload.Compile("moved.yaml", []byte(text))
 		load(ctx, t, e, text)
 		time.Sleep(15 * time.Minute)
-		for _, c := range []*reload.Catalog{none, {Workflows: map[string]*reload.File{"flow": moved}}} {
+		for _, c := range []*reload.Catalog{none, {Workflows: map[string]*reload.Loaded{"flow": moved.Keep()}}} {
 			if err := e.Load(ctx, c); err != nil {
 				t.Fatal(err)
 			}

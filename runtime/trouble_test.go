@@ -86,7 +86,7 @@ func TestWithAFullDiskAtTheStartAllGoesOnOnceThereIsRoom(t *testing.T) {
 		d := &badDisk{}
 		first := folder(t, minutely)
 		ctx := t.Context()
-		run, err := (&runtime.Engine{Store: d, Data: t.TempDir(), Zone: time.UTC}).Leave(ctx, runtime.Request{Plan: first.Workflows["flow"].Plan})
+		run, err := (&runtime.Engine{Store: d, Data: t.TempDir(), Zone: time.UTC}).Leave(ctx, runtime.Request{Plan: first.Workflows["flow"].Plan()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,7 +103,7 @@ func TestARunThatWasLeftWhileTheEngineCameUpStarts(t *testing.T) {
 	x := &script{}
 	serving(t, x, func(ctx context.Context, e *runtime.Engine) {
 		p := plan(t, single)
-		c := &reload.Catalog{Workflows: map[string]*reload.File{"flow": {Workflow: p.Workflow, Plan: p}}}
+		c := &reload.Catalog{Workflows: map[string]*reload.Loaded{"flow": (&reload.File{Source: p.Workflow.Source, Workflow: p.Workflow, Plan: p}).Keep()}}
 		if err := e.Load(ctx, c); err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ func TestTenYearsOfTicksAreThoseOfTheClockOnTheWall(t *testing.T) {
 			if !slices.EqualFunc(got, want, time.Time.Equal) {
 				t.Errorf("%s at %02d:%02d: %d ticks, want %d; first difference at %s", n.zone, n.hour, n.minute, len(got), len(want), firstDifference(got, want))
 			}
-			if next := told(t, c.Workflows[name].Plan, x.t0, now); !slices.EqualFunc(got, next, time.Time.Equal) {
+			if next := told(t, c.Workflows[name].Plan(), x.t0, now); !slices.EqualFunc(got, next, time.Time.Equal) {
 				t.Errorf("%s at %02d:%02d: what ax next would have told differs from the ledger at %s", n.zone, n.hour, n.minute, firstDifference(got, next))
 			}
 		}
@@ -128,7 +128,7 @@ func fired(ctx context.Context, t *testing.T, s store.Store, name string) []time
 // told gives the ticks as ax next lists them.
 func told(t *testing.T, p *dag.Plan, from, to time.Time) []time.Time {
 	t.Helper()
-	rules, err := trigger.Rules(p, trigger.Options{Zone: time.UTC, Anchor: from})
+	rules, err := trigger.Rules(p.Workflow, p.Entries, trigger.Options{Zone: time.UTC, Anchor: from})
 	if err != nil {
 		t.Fatal(err)
 	}

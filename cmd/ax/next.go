@@ -86,7 +86,7 @@ func (g *globals) next(plan *dag.Plan, o nextOptions) error {
 		return err
 	}
 	dir := filepath.Dir(plan.Workflow.Source.File)
-	rules, err := trigger.Rules(plan, trigger.Options{
+	rules, err := trigger.Rules(plan.Workflow, plan.Entries, trigger.Options{
 		Zone: zone, Anchor: after,
 		Dates: func(path string) ([]dsl.Date, error) { return trigger.ReadDates(filepath.Join(dir, path)) },
 	})

@@ -312,7 +312,7 @@ func (s *serving) workflow(name string) (*dag.Plan, error) {
 		return s.g.childrenOf(filepath.Join(s.g.workflows, "any.yaml"))(name)
 	}
 	if f := c.Workflows[name]; f != nil {
-		return f.Plan, nil
+		return f.Plan(), nil
 	}
 	return nil, fmt.Errorf("there is no workflow %q%s", name, namesHint(name, slices.Sorted(maps.Keys(c.Workflows))))
 }

@@ -15,14 +15,15 @@ import (
 // Catalog is the set of workflows that a folder holds at one time. It does not
 // change; Scan makes the next one from it.
 type Catalog struct {
-	Workflows map[string]*File // by name: the last version of each that compiled
-	Files     []Found          // by path in byte order
+	Workflows map[string]*Loaded // by name: the last version of each that compiled
+	Files     []Found            // by path in byte order
 	// Wait is how long to wait before the next scan for files that were not read
 	// because they had changed just now; zero for none.
 	Wait time.Duration
 
-	stale  map[string]bool // names of workflows whose file no longer compiles
-	naming int             // grows whenever names are given anew: catalogs with one number hold the same
+	folders []string        // that were looked into
+	stale   map[string]bool // names of workflows whose file no longer compiles
+	naming  int             // grows whenever names are given anew: catalogs with one number hold the same
 }
 
 // Found is one file of the folder.
@@ -35,7 +36,7 @@ type Found struct {
 	stamp   stamp
 	changed time.Time // when the stamp was seen to be new, while the file is not read yet
 	first   time.Time // the first such change
-	loaded  *File     // the last version that compiled
+	loaded  *Loaded   // the last version that compiled
 	hash    string    // of the text that the diagnostics are about
 }
 
@@ -55,32 +56,50 @@ const longestWait = 5 * time.Second
 // version; of two files with one name, the one that is loaded already stays, at
 // first the one whose path comes first. A folder that is not there holds nothing.
 func Scan(dir string, old *Catalog, now time.Time, delay time.Duration) (*Catalog, error) {
-	paths, err := Files(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	seen := survey(dir)
+	if err := seen.err(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	c := &Catalog{Files: make([]Found, 0, len(paths))}
 	if old == nil {
 		old, delay = &Catalog{}, 0
 	}
-	for _, path := range paths {
-		c.take(path, old.find(path), now, delay)
+	c := old.next(len(seen.files))
+	c.folders = seen.folders
+	news := old.Workflows == nil || len(seen.files) != len(old.Files)
+	for _, path := range seen.files {
+		f := old.find(path)
+		if is := c.take(path, f, now, delay); is.differs(f) {
+			news = true
+		}
 	}
-	c.name(old)
+	if news {
+		c.name(old)
+	}
 	return c, nil
+}
+
+// next gives a catalog with the same workflows, which is told of files anew.
+func (c *Catalog) next(files int) *Catalog {
+	return &Catalog{Files: make([]Found, 0, files), Workflows: c.Workflows, folders: c.folders, stale: c.stale, naming: c.naming}
+}
+
+// differs tells whether names must be given anew for what is known of a file by
+// now: nil, it has gone, or it was not known before.
+func (f *Found) differs(before *Found) bool {
+	return f == nil || before == nil || f.hash != before.hash || f.loaded != before.loaded || f.hash == ""
 }
 
 // Rescan makes the next catalog as Scan does, but looks at some files alone, and
 // at those that wait to be read. Of all others it is known, or taken, that nothing
 // has happened to them: a folder of ten thousand files is not gone through for one.
 func Rescan(old *Catalog, touched map[string]bool, now time.Time, delay time.Duration) *Catalog {
-	c := &Catalog{Files: make([]Found, 0, len(old.Files)+len(touched)), Workflows: old.Workflows, stale: old.stale, naming: old.naming}
+	c := old.next(len(old.Files) + len(touched))
 	news := false
 	for i := range old.Files {
 		f := &old.Files[i]
 		if !touched[f.Path] && f.changed.IsZero() {
 			c.Files = append(c.Files, *f)
-		} else if is := c.take(f.Path, f, now, delay); is == nil || is.hash != f.hash || is.loaded != f.loaded || is.hash == "" {
+		} else if c.take(f.Path, f, now, delay).differs(f) {
 			news = true
 		}
 	}
@@ -151,8 +170,8 @@ func look(path string, before *Found, now time.Time, delay time.Duration) (Found
 	if src := dsl.NewSource(path, text); src.Hash() != f.hash {
 		file := Check(path, text)
 		f.hash, f.Diagnostics = src.Hash(), file.Diagnostics
-		if file.hash = f.hash; file.Plan != nil {
-			f.loaded = file
+		if file.Plan != nil {
+			f.loaded = file.Keep()
 		}
 	}
 	return f, true
@@ -161,7 +180,7 @@ func look(path string, before *Found, now time.Time, delay time.Duration) (Found
 // name decides which file each name means. Until then a file has the name that it
 // had in the catalog before.
 func (c *Catalog) name(old *Catalog) {
-	c.Workflows, c.naming, c.stale = make(map[string]*File, len(old.Workflows)), old.naming+1, map[string]bool{}
+	c.Workflows, c.naming, c.stale = make(map[string]*Loaded, len(old.Workflows)), old.naming+1, map[string]bool{}
 	// Who has the name already comes first; then the path decides.
 	order := make([]*Found, 0, len(c.Files))
 	for _, first := range []bool{true, false} {
@@ -179,14 +198,14 @@ func (c *Catalog) name(old *Catalog) {
 		if f.loaded == nil {
 			continue
 		}
-		name := f.loaded.Workflow.Name
+		name := f.loaded.Head.Name
 		if other := c.Workflows[name.V]; other != nil {
-			f.Diagnostics = append(slices.Clip(f.Diagnostics), f.loaded.Source.Diagnostic("duplicate-workflow", dsl.Error, name.Pos,
-				"a workflow \""+name.V+"\" is loaded from "+other.Source.File+" already", "give it another name"))
+			f.Diagnostics = append(slices.Clip(f.Diagnostics), f.loaded.Head.Source.Diagnostic("duplicate-workflow", dsl.Error, name.Pos,
+				"a workflow \""+name.V+"\" is loaded from "+other.Head.Source.File+" already", "give it another name"))
 			continue
 		}
 		c.Workflows[name.V] = f.loaded
-		if f.Name, f.Stale = name.V, f.loaded.hash != f.hash; f.Stale {
+		if f.Name, f.Stale = name.V, f.loaded.Version != f.hash; f.Stale {
 			c.stale[name.V] = true
 		}
 	}
@@ -194,7 +213,7 @@ func (c *Catalog) name(old *Catalog) {
 
 // holds tells whether the file has its name already.
 func (f *Found) holds() bool {
-	return f.Name != "" && f.loaded != nil && f.Name == f.loaded.Workflow.Name.V
+	return f.Name != "" && f.loaded != nil && f.Name == f.loaded.Head.Name.V
 }
 
 // Stale tells whether a workflow is an older version of its file, because the

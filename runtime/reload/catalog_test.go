@@ -71,7 +71,7 @@ func (f *folder) has(want ...string) {
 	f.t.Helper()
 	var got []string
 	for _, name := range slices.Sorted(maps.Keys(f.catalog.Workflows)) {
-		said := strings.TrimPrefix(f.catalog.Workflows[name].Workflow.Tasks[0].Run.V, "echo ")
+		said := strings.TrimPrefix(f.catalog.Workflows[name].Plan().Workflow.Tasks[0].Run.V, "echo ")
 		got = append(got, name+": "+said)
 	}
 	if !slices.Equal(got, want) {
@@ -124,7 +124,7 @@ func TestAChangedFileIsReadOnceItIsQuiet(t *testing.T) {
 		f.write("a.yaml", text("a", strings.Repeat("x", i+10)))
 		f.scan(800 * time.Millisecond)
 	}
-	if f.catalog.Workflows["a"].Workflow.Tasks[0].Run.V == "echo two, and longer" {
+	if f.catalog.Workflows["a"].Plan().Workflow.Tasks[0].Run.V == "echo two, and longer" {
 		t.Error("after 6.4 s of changes the file is still not read")
 	}
 }
@@ -237,7 +237,7 @@ func TestWatchNoticesWhatEditorsAndMountsDo(t *testing.T) {
 		for {
 			select {
 			case c := <-seen:
-				if f := c.Workflows[name]; f != nil && f.Workflow.Tasks[0].Run.V == "echo "+said {
+				if f := c.Workflows[name]; f != nil && f.Plan().Workflow.Tasks[0].Run.V == "echo "+said {
 					return
 				}
 			case <-time.After(20 * time.Second):
@@ -317,7 +317,7 @@ func TestWatchNoticesHundredsOfFilesAndAFolderThatIsMovedAwayAndBack(t *testing.
 				told++
 				good := 0
 				for _, f := range c.Workflows {
-					if f.Workflow.Tasks[0].Run.V == "echo "+said {
+					if f.Plan().Workflow.Tasks[0].Run.V == "echo "+said {
 						good++
 					}
 				}

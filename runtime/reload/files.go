@@ -33,22 +33,43 @@ func IsWorkflowFile(name string) bool {
 // order. Hidden folders are left out; links to files and the folder itself being
 // a link are followed. The error is the first folder that cannot be read.
 func Files(dir string) ([]string, error) {
-	files, folders, _ := Walk(dir)
-	if len(folders) > 0 {
-		return nil, fmt.Errorf("read the workflows folder: %w", folders[0])
+	s := survey(dir)
+	if err := s.err(); err != nil {
+		return nil, err
 	}
-	return files, nil
+	return s.files, nil
 }
 
 // Walk lists the workflow files as Files does, as far as folders can be read,
 // with what is in the way of the others: folders that cannot be read, and links
 // named as workflow files that lead nowhere.
 func Walk(dir string) (files []string, folders, links []error) {
+	s := survey(dir)
+	return s.files, s.unread, s.loose
+}
+
+// found is what a folder and its subfolders have.
+type found struct {
+	files   []string // that are workflow files, in byte order
+	folders []string // that workflow files may come to, the one asked about among them
+	unread  []error  // folders that cannot be read
+	loose   []error  // links that lead nowhere
+}
+
+// err is the first folder that cannot be read.
+func (f *found) err() error {
+	if len(f.unread) == 0 {
+		return nil
+	}
+	return fmt.Errorf("read the workflows folder: %w", f.unread[0])
+}
+
+func survey(dir string) (f found) {
 	root := filepath.Clean(dir)
 	// With a separator behind it a link to a folder is walked as a folder.
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			folders = append(folders, err)
+			f.unread = append(f.unread, err)
 			return fs.SkipDir
 		}
 		name := d.Name()
@@ -56,23 +77,28 @@ func Walk(dir string) (files []string, folders, links []error) {
 			if filepath.Clean(path) != root && strings.HasPrefix(name, ".") {
 				return fs.SkipDir
 			}
+			f.folders = append(f.folders, filepath.Clean(path))
 			return nil
 		}
 		if !IsWorkflowFile(name) {
 			return nil
 		}
+		if d.Type().IsRegular() {
+			f.files = append(f.files, filepath.Clean(path))
+			return nil
+		}
 		switch info, err := os.Stat(path); {
 		case err != nil:
-			links = append(links, err)
+			f.loose = append(f.loose, err)
 		case info.Mode().IsRegular(): // no pipe, no folder behind a link
-			files = append(files, filepath.Clean(path))
+			f.files = append(f.files, filepath.Clean(path))
 		}
 		return nil
 	})
 	if err != nil {
-		folders = append(folders, err)
+		f.unread = append(f.unread, err)
 	}
-	return files, folders, links
+	return f
 }
 
 // File is a workflow file with what came of it.
@@ -81,8 +107,6 @@ type File struct {
 	Workflow    *dsl.Workflow // nil if the text is no YAML
 	Plan        *dag.Plan     // nil if the diagnostics hold an error
 	Diagnostics dsl.Diagnostics
-
-	hash string // of the text, where a catalog has read it
 }
 
 // Load reads, compiles and checks one file. The error is for a file that cannot

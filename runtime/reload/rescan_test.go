@@ -57,7 +57,7 @@ func describe(c *reload.Catalog) (all string) {
 		}
 		all += fmt.Sprintln(f.Path, f.Name, f.Stale, rules)
 		if w := c.Workflows[f.Name]; w != nil {
-			all += fmt.Sprintln("  ", w.Source.File, w.Source.Hash())
+			all += fmt.Sprintln("  ", w.Head.Source.File, w.Version)
 		}
 	}
 	return all

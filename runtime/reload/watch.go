@@ -2,9 +2,9 @@ package reload
 
 import (
 	"context"
-	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,8 +51,8 @@ func (w *watcher) run(ctx context.Context, delay time.Duration, log *slog.Logger
 			}
 			catalog = next
 		}
-		if reason.all && w.watchFolders() > 0 {
-			continue // what is in folders that have come meanwhile may have been missed
+		if err == nil && reason.all && w.watchFolders(next.folders) > 0 {
+			continue // nobody told of what happened in these before they were watched
 		}
 		timer.Reset(w.pause(catalog))
 		var ok bool
@@ -73,7 +73,6 @@ func (w *watcher) look(old *Catalog, reason hint, delay time.Duration) (*Catalog
 	if old != nil && !reason.all {
 		return Rescan(old, reason.touched, time.Now(), delay), nil
 	}
-	w.watchFolders() // before the look, so that nothing happens unseen in between
 	w.scanned = time.Now()
 	return Scan(w.dir, old, w.scanned, delay)
 }
@@ -85,10 +84,10 @@ type watcher struct {
 	scanned time.Time // when everything was last looked at
 }
 
-// watchFolders adds the folders that are not watched yet and tells how many
-// those were. A folder that was moved away and back is another one, and is added
+// watchFolders adds those of some folders that are not watched yet and tells how
+// many they were. A folder that was moved away and back is another one, and is added
 // again.
-func (w *watcher) watchFolders() (added int) {
+func (w *watcher) watchFolders(folders []string) (added int) {
 	if w.events == nil {
 		return 0
 	}
@@ -97,27 +96,12 @@ func (w *watcher) watchFolders() (added int) {
 		have[path] = true
 	}
 	// The parent tells when the folder itself comes and goes.
-	for _, dir := range append(foldersIn(w.dir), filepath.Dir(filepath.Clean(w.dir))) {
+	for _, dir := range append(slices.Clip(folders), filepath.Dir(filepath.Clean(w.dir))) {
 		if !have[dir] && w.events.Add(dir) == nil { // else the next scan finds what is in it
 			added++
 		}
 	}
 	return added
-}
-
-func foldersIn(root string) []string {
-	var dirs []string
-	_ = filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil || !d.IsDir():
-			return nil
-		case strings.HasPrefix(d.Name(), ".") && len(dirs) > 0: // the root may be hidden itself
-			return fs.SkipDir
-		}
-		dirs = append(dirs, filepath.Clean(path))
-		return nil
-	})
-	return dirs
 }
 
 func (w *watcher) pause(c *Catalog) time.Duration {

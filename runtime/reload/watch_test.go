@@ -47,7 +47,7 @@ func TestHiddenFoldersAreNotWatched(t *testing.T) {
 		}
 	}
 	want := []string{root, filepath.Join(root, "a"), filepath.Join(root, "a", "b")}
-	if got := foldersIn(root); !slices.Equal(got, want) {
+	if got := survey(root).folders; !slices.Equal(got, want) {
 		t.Errorf("watched are %q", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestAFolderWithoutEventsIsPolled(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
-			if f := now.Load().Workflows["a"]; f == nil || f.Workflow.Tasks[0].Run.V != said {
+			if f := now.Load().Workflows["a"]; f == nil || f.Plan().Workflow.Tasks[0].Run.V != said {
 				t.Errorf("five seconds after the file said %q it was not told of", said)
 			}
 		}

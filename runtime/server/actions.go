@@ -80,8 +80,8 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request) error {
 	}
 	form := startFormView{Open: true, Values: map[string]string{}, Delay: strings.TrimSpace(r.PostFormValue("delay"))}
 	params := map[string]string{}
-	for i := range file.Workflow.Params {
-		p := &file.Workflow.Params[i]
+	for i := range file.Head.Params {
+		p := &file.Head.Params[i]
 		given, sent := r.PostForm[paramPrefix+p.Name.V]
 		if !sent {
 			continue
@@ -98,7 +98,7 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request) error {
 			return s.showWorkflow(w, r, http.StatusUnprocessableEntity, form, fillFormView{})
 		}
 	}
-	run, err := s.Engine.Start(r.Context(), runtime.Request{Plan: file.Plan, Params: params, Trigger: store.TriggerManual, NotBefore: at})
+	run, err := s.Engine.Start(r.Context(), runtime.Request{Plan: file.Plan(), Params: params, Trigger: store.TriggerManual, NotBefore: at})
 	if errors.Is(err, runtime.ErrRefused) {
 		form.Error = err.Error()
 		return s.showWorkflow(w, r, http.StatusUnprocessableEntity, form, fillFormView{})
@@ -132,7 +132,7 @@ func (s *Server) backfillForm(w http.ResponseWriter, r *http.Request) error {
 		Open: true, From: r.PostFormValue("from"), To: r.PostFormValue("to"), MaxParallel: r.PostFormValue("max_parallel"),
 		Done: r.PostFormValue("do") == "fill",
 	}
-	b := runtime.Backfill{Plan: file.Plan, From: f.From, To: f.To}
+	b := runtime.Backfill{Plan: file.Plan(), From: f.From, To: f.To}
 	if b.MaxParallel, err = strconv.Atoi(f.MaxParallel); err != nil || b.MaxParallel < 0 {
 		b.MaxParallel, f.MaxParallel = 0, ""
 	}

@@ -37,7 +37,7 @@ func (s *Server) backfill(ctx context.Context, in *backfillInput) (*backfillAnsw
 		do = s.Engine.PlanBackfill
 	}
 	filled, err := do(ctx, runtime.Backfill{
-		Plan: file.Plan, Params: params, From: in.Body.From, To: in.Body.To,
+		Plan: file.Plan(), Params: params, From: in.Body.From, To: in.Body.To,
 		MaxParallel: in.Body.MaxParallel, Redo: runtime.Redo(in.Body.Redo),
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 
 type workflowView struct {
 	Name     string
-	File     *reload.File
+	File     *reload.Loaded
 	Loaded   bool
 	Stale    bool
 	Paused   *store.Pause // nil where it is not
@@ -119,11 +119,11 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 	}
 	version := ""
 	if v.Loaded {
-		version = v.File.Source.Hash()
+		version = v.File.Version
 		v.Stale = s.Catalog().Stale(name)
-		v.About = aboutOf(v.File.Workflow)
+		v.About = aboutOf(v.File.Head)
 		v.Timed = timed(v.File)
-		v.Form.Fields = fieldsOf(v.File.Workflow, v.Form.Values)
+		v.Form.Fields = fieldsOf(v.File.Head, v.Form.Values)
 		if err := s.comingOf(ctx, &v); err != nil {
 			return err
 		}
@@ -148,9 +148,8 @@ func (s *Server) showWorkflow(w http.ResponseWriter, r *http.Request, status int
 }
 
 // timed tells whether a workflow is started by itself.
-func timed(f *reload.File) bool {
-	return len(f.Workflow.Schedules)+len(f.Workflow.After) > 0 ||
-		slices.ContainsFunc(f.Plan.Tasks, func(n dag.Node) bool { return len(n.Spec.Schedules) > 0 })
+func timed(f *reload.Loaded) bool {
+	return len(f.Head.Schedules)+len(f.Head.After)+len(f.Entries) > 0
 }
 
 // aboutOf tells what a workflow says of itself beside its tasks.

@@ -15,7 +15,7 @@ func TestWhatIsGoingIsToldUntilItIsCancelled(t *testing.T) {
 	c := newClient(t)
 	now := *c.catalog.Load()
 	now.Workflows = maps.Clone(now.Workflows)
-	now.Workflows["long"] = reload.Check("long.yaml", []byte("name: long\ntasks:\n  a: {run: sleep 600, retry: {max: 1}}\n  b: {run: 'true', depends_on: a}\n"))
+	now.Workflows["long"] = reload.Check("long.yaml", []byte("name: long\ntasks:\n  a: {run: sleep 600, retry: {max: 1}}\n  b: {run: 'true', depends_on: a}\n")).Keep()
 	c.catalog.Store(&now)
 	type health struct {
 		QueueDepth    int     `json:"queue_depth"`

@@ -66,10 +66,10 @@ func (s *Server) planOf(ctx context.Context, name, version string) (*planned, er
 		return p, nil
 	}
 	p = &planned{}
-	if file := s.Catalog().Workflows[name]; file != nil && file.Source.Hash() == version {
-		p.plan = func() *dag.Plan { return file.Plan }
-		for i := range file.Plan.Tasks {
-			p.names = append(p.names, file.Plan.Tasks[i].ID)
+	if file := s.Catalog().Workflows[name]; file != nil && file.Version == version {
+		p.plan = file.Plan
+		for _, n := range file.Plan().Tasks {
+			p.names = append(p.names, n.ID)
 		}
 	} else if stored, err := s.Store.Version(ctx, version); err == nil {
 		p.names = stored.Tasks

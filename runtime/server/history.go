@@ -66,8 +66,8 @@ func (s *Server) history(api huma.API) {
 
 // sourceOf gives the text of a version of a workflow.
 func (s *Server) sourceOf(ctx context.Context, name, version string) ([]byte, error) {
-	if file := s.Catalog().Workflows[name]; file != nil && (version == "" || version == file.Source.Hash()) {
-		return file.Source.Text, nil
+	if file := s.Catalog().Workflows[name]; file != nil && (version == "" || version == file.Version) {
+		return file.Head.Source.Text, nil
 	}
 	v, err := s.Store.Version(ctx, version)
 	switch {

@@ -135,7 +135,7 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 		return err
 	}
 	for _, name := range names {
-		wf := c.Workflows[name].Workflow
+		wf := c.Workflows[name].Head
 		row := flowRow{
 			Name: name, Description: oneLine(wf.Description.V, 120), Disabled: wf.Disabled.V, Stale: c.Stale(name),
 			Next: s.local(sch.next[name]),
@@ -154,8 +154,8 @@ func (s *Server) homeRows(ctx context.Context, v *homeView, after string) error 
 }
 
 // matches tells whether a workflow is one that somebody looks for.
-func matches(f *reload.File, query string) bool {
-	wf := f.Workflow
+func matches(f *reload.Loaded, query string) bool {
+	wf := f.Head
 	texts := []string{wf.Name.V, wf.Description.V, wf.Owner.V}
 	for _, tag := range wf.Tags {
 		texts = append(texts, tag.V)

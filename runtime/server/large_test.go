@@ -117,7 +117,7 @@ const (
 // stored too.
 func large(t testing.TB, st store.Store, runs, told int) (*counted, http.Handler) {
 	t.Helper()
-	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
+	c := &reload.Catalog{Workflows: map[string]*reload.Loaded{}}
 	add := func(name string, tasks int) *reload.File {
 		var b strings.Builder
 		fmt.Fprintf(&b, "name: %s\ndescription: What it does, in a sentence of a usual length for that.\nevery: 5m\nparams: {day: 2026-01-01, n: 1}\ntasks:\n  t0: {run: x}\n", name)
@@ -128,7 +128,7 @@ func large(t testing.TB, st store.Store, runs, told int) (*counted, http.Handler
 		if f.Plan == nil {
 			t.Fatal(f.Diagnostics)
 		}
-		c.Workflows[name] = f
+		c.Workflows[name] = f.Keep()
 		return f
 	}
 	var files []*reload.File
@@ -141,7 +141,7 @@ func large(t testing.TB, st store.Store, runs, told int) (*counted, http.Handler
 	if each.Plan == nil {
 		t.Fatal(each.Diagnostics)
 	}
-	c.Workflows["each"] = each
+	c.Workflows["each"] = each.Keep()
 	fill(t, st, []*reload.File{each}, 3, 3)
 	counter := &counted{Store: st}
 	e := &runtime.Engine{Store: counter, Data: t.TempDir(), Zone: time.UTC}

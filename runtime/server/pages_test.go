@@ -249,10 +249,10 @@ func TestThePastOfAWorkflowIsToldByTheAPI(t *testing.T) {
 
 func TestEveryListComesInPartsThatJoin(t *testing.T) {
 	c := newClient(t, func(s *Server) {
-		all := &reload.Catalog{Workflows: map[string]*reload.File{}}
+		all := &reload.Catalog{Workflows: map[string]*reload.Loaded{}}
 		for _, name := range []string{"a", "b-2", "c"} {
 			f := reload.Check(name+".yaml", []byte("name: "+name+"\nevery: 1h\ntasks:\n  t: {run: 'false'}\n"))
-			all.Workflows[name] = f
+			all.Workflows[name] = f.Keep()
 		}
 		all.Files = append(all.Files, reload.Found{Path: "x.yaml", Diagnostics: reload.Check("x.yaml", []byte("name: x\ntasks:\n  t: {runn: a}\n  u: {run: a, depends_on: v}\n")).Diagnostics})
 		s.Catalog = func() *reload.Catalog { return all }

@@ -87,7 +87,7 @@ func (s *Server) start(ctx context.Context, in *startInput) (*huma.StreamRespons
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	}
 	run, err := s.Engine.Start(ctx, runtime.Request{
-		Plan: file.Plan, Params: params, Trigger: store.TriggerAPI, ScheduledFor: in.Body.ScheduledFor,
+		Plan: file.Plan(), Params: params, Trigger: store.TriggerAPI, ScheduledFor: in.Body.ScheduledFor,
 		NotBefore: at, Priority: in.Body.Priority, Key: in.Body.Key,
 	})
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *Server) retry(ctx context.Context, in *retryInput) (*huma.StreamRespons
 			return nil, err
 		}
 		again = func(ctx context.Context, id string, tasks []string) error {
-			return s.Engine.RetryLatest(ctx, id, tasks, file.Plan)
+			return s.Engine.RetryLatest(ctx, id, tasks, file.Plan())
 		}
 	}
 	if err := again(ctx, run.ID, in.Body.Tasks); err != nil {

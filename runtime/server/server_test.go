@@ -57,7 +57,7 @@ func newClient(t *testing.T, set ...func(*Server)) *client {
 	}
 	broken := reload.Check("broken.yaml", []byte("name: broken\ntasks:\n  a: {runn: x}\n"))
 	c := &reload.Catalog{
-		Workflows: map[string]*reload.File{"flow": file},
+		Workflows: map[string]*reload.Loaded{"flow": file.Keep()},
 		Files:     []reload.Found{{Path: "broken.yaml", Diagnostics: broken.Diagnostics}},
 	}
 	cl := &client{t: t, reloaded: make(chan struct{}, 1)}

@@ -36,13 +36,13 @@ tasks:
 
 // flows serves some workflows instead of the usual one.
 func flows(t *testing.T, texts ...string) func(*Server) {
-	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
+	c := &reload.Catalog{Workflows: map[string]*reload.Loaded{}}
 	for _, text := range texts {
 		f := reload.Check("flow.yaml", []byte(text))
 		if f.Plan == nil {
 			t.Fatal(f.Diagnostics)
 		}
-		c.Workflows[f.Workflow.Name.V] = f
+		c.Workflows[f.Workflow.Name.V] = f.Keep()
 	}
 	return func(s *Server) { s.Catalog = func() *reload.Catalog { return c } }
 }

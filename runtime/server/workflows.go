@@ -97,7 +97,7 @@ func diagnosticOf(d dsl.Diagnostic) diagnosticItem {
 }
 
 // workflow finds a loaded workflow by its name.
-func (s *Server) workflow(name string) (*reload.File, error) {
+func (s *Server) workflow(name string) (*reload.Loaded, error) {
 	if file := s.Catalog().Workflows[name]; file != nil {
 		return file, nil
 	}
@@ -148,13 +148,13 @@ func (s *Server) schedules(ctx context.Context, only ...string) (sch schedules, 
 }
 
 // oneWorkflow tells of one that is loaded.
-func (s *Server) oneWorkflow(ctx context.Context, file *reload.File) (*workflowAnswer, error) {
-	c, name := s.Catalog(), file.Workflow.Name.V
+func (s *Server) oneWorkflow(ctx context.Context, file *reload.Loaded) (*workflowAnswer, error) {
+	c, name := s.Catalog(), file.Head.Name.V
 	sch, err := s.schedules(ctx, name)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	item, err := s.items(ctx, c, map[string]*reload.File{name: file}, []string{name}, sch)
+	item, err := s.items(ctx, c, map[string]*reload.Loaded{name: file}, []string{name}, sch)
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -162,7 +162,7 @@ func (s *Server) oneWorkflow(ctx context.Context, file *reload.File) (*workflowA
 }
 
 // items tells of workflows, whose files may be of a catalog before.
-func (s *Server) items(ctx context.Context, c *reload.Catalog, files map[string]*reload.File, names []string, sch schedules) ([]workflowItem, error) {
+func (s *Server) items(ctx context.Context, c *reload.Catalog, files map[string]*reload.Loaded, names []string, sch schedules) ([]workflowItem, error) {
 	runs, err := s.Store.LastRuns(ctx, names, nil, 1)
 	if err != nil {
 		return nil, err
@@ -174,9 +174,10 @@ func (s *Server) items(ctx context.Context, c *reload.Catalog, files map[string]
 	}
 	items := make([]workflowItem, 0, len(names))
 	for _, name := range names {
-		wf := files[name].Workflow
+		file := files[name]
+		wf := file.Head
 		item := workflowItem{
-			Name: name, Description: wf.Description.V, File: wf.Source.File, Version: wf.Source.Hash(), Disabled: wf.Disabled.V,
+			Name: name, Description: wf.Description.V, File: wf.Source.File, Version: file.Version, Disabled: wf.Disabled.V,
 			Stale: c.Stale(name), LastRun: last[name],
 		}
 		if p, ok := sch.paused[name]; ok {

@@ -79,7 +79,7 @@ func newObserver(w *world) *observer {
 		asked: map[*sim.Process]bool{}, open: map[string]*seenRun{}}
 	for _, files := range w.files {
 		for _, f := range files {
-			o.plans[f.Source.Hash()] = f.Plan
+			o.plans[f.Version] = f.Plan()
 		}
 	}
 	return o
@@ -404,7 +404,7 @@ func (o *observer) began(p *sim.Process) {
 func (o *observer) number(hash string) int {
 	for _, files := range o.w.files {
 		for i, f := range files {
-			if f.Source.Hash() == hash {
+			if f.Version == hash {
 				return i
 			}
 		}

@@ -49,7 +49,7 @@ func (o *observer) kept() map[[2]string]time.Time {
 		return kept
 	}
 	for name, f := range o.calmSet.catalog.Workflows {
-		wf := f.Workflow
+		wf := f.Plan().Workflow
 		if wf.Disabled.V {
 			continue
 		}

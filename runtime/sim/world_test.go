@@ -44,17 +44,17 @@ type world struct {
 	history *sim.History
 	disk    *sim.Disk
 	procs   *sim.Processes
-	files   map[string][]*reload.File // by workflow, the versions
+	files   map[string][]*reload.Loaded // by workflow, the versions
 
 	step    atomic.Int64 // how far the clock on the wall was set, in nanoseconds
 	givenUp atomic.Bool  // engines are to stand still
 
 	mu      sync.Mutex
 	catalog *reload.Catalog
-	last    map[string]*reload.File // of each workflow, gone ones too
-	now     *engine                 // nil while none is there
-	outage  time.Duration           // after this engine
-	full    time.Time               // until when the disk is full
+	last    map[string]*reload.Loaded // of each workflow, gone ones too
+	now     *engine                   // nil while none is there
+	outage  time.Duration             // after this engine
+	full    time.Time                 // until when the disk is full
 	healthy bool
 	calmly  int // engines since the disk is healthy
 	acting  sync.WaitGroup
@@ -72,7 +72,7 @@ type engine struct {
 }
 
 func newWorld(sc *scenario, data string) (*world, error) {
-	w := &world{sc: sc, data: data, files: map[string][]*reload.File{}, last: map[string]*reload.File{}}
+	w := &world{sc: sc, data: data, files: map[string][]*reload.Loaded{}, last: map[string]*reload.Loaded{}}
 	w.history = &sim.History{Clock: w.clock}
 	w.disk = &sim.Disk{History: w.history, Fate: w.fate}
 	w.procs = &sim.Processes{History: w.history, Does: w.does, Survives: w.survives}
@@ -82,7 +82,7 @@ func newWorld(sc *scenario, data string) (*world, error) {
 			if file.Plan == nil {
 				return nil, fmt.Errorf("the drawn workflow cannot be compiled: %v\n%s", file.Diagnostics, f.text(v))
 			}
-			w.files[f.name] = append(w.files[f.name], file)
+			w.files[f.name] = append(w.files[f.name], file.Keep())
 		}
 	}
 	return w, nil
@@ -160,7 +160,7 @@ func (w *world) workflow(name string) (*dag.Plan, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f := w.last[name]; f != nil {
-		return f.Plan, nil
+		return f.Plan(), nil
 	}
 	return nil, fmt.Errorf("there is no workflow %q", name)
 }
@@ -170,7 +170,7 @@ func (w *world) carryOut() {
 	time.Sleep(w.sc.start)
 	begin := time.Now()
 	w.loading = make(chan struct{}, 1) // one of the bubble
-	w.catalog = &reload.Catalog{Workflows: map[string]*reload.File{}}
+	w.catalog = &reload.Catalog{Workflows: map[string]*reload.Loaded{}}
 	for _, f := range w.sc.flows {
 		if f.gone {
 			continue
@@ -335,7 +335,7 @@ func (w *world) edit(a act, e *engine) {
 	if w.sc.flows[a.flow].gone {
 		return
 	}
-	c := &reload.Catalog{Workflows: map[string]*reload.File{}}
+	c := &reload.Catalog{Workflows: map[string]*reload.Loaded{}}
 	name := w.sc.flows[a.flow].name
 	w.set(func() {
 		for n, f := range w.catalog.Workflows {
@@ -399,7 +399,7 @@ func (w *world) becomeCalm() {
 	}
 	time.Sleep(2 * time.Minute)
 	w.history.Add(calm{})
-	w.set(func() { w.catalog = &reload.Catalog{Workflows: map[string]*reload.File{}} })
+	w.set(func() { w.catalog = &reload.Catalog{Workflows: map[string]*reload.Loaded{}} })
 	var e *engine
 	w.set(func() { e = w.now })
 	w.load(e)

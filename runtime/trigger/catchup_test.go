@@ -18,7 +18,7 @@ func due(t *testing.T, keys, last, now string, pauses ...trigger.Pause) []string
 		t.Fatal(ds)
 	}
 	p, _ := dag.Compile(wf)
-	rs, err := trigger.Rules(p, trigger.Options{Zone: time.UTC})
+	rs, err := trigger.Rules(p.Workflow, p.Entries, trigger.Options{Zone: time.UTC})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestABusyMachineLosesNoTickAndAPauseMakesNoBurst(t *testing.T) {
 	anchor := at(t, "2026-01-01T00:00:00Z")
 	wf, _ := dsl.Parse("f.yaml", []byte("name: f\nevery: 1s\ntasks:\n  a: {run: x}\n"))
 	p, _ := dag.Compile(wf)
-	rs, err := trigger.Rules(p, trigger.Options{Zone: time.UTC, Anchor: anchor})
+	rs, err := trigger.Rules(p.Workflow, p.Entries, trigger.Options{Zone: time.UTC, Anchor: anchor})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestAnOutageOfYearsIsDealtWithInBoundedSpace(t *testing.T) {
 	}
 	p, _ := dag.Compile(wf)
 	last := at(t, "2020-01-01T00:00:00Z")
-	rs, err := trigger.Rules(p, trigger.Options{Zone: time.UTC, Anchor: last})
+	rs, err := trigger.Rules(p.Workflow, p.Entries, trigger.Options{Zone: time.UTC, Anchor: last})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func dueOf(t *testing.T, schedule string, anchor time.Time, pauses []trigger.Pau
 		t.Fatal(ds)
 	}
 	p, _ := dag.Compile(wf)
-	rs, err := trigger.Rules(p, trigger.Options{Zone: time.UTC, Anchor: anchor})
+	rs, err := trigger.Rules(p.Workflow, p.Entries, trigger.Options{Zone: time.UTC, Anchor: anchor})
 	if err != nil {
 		t.Fatal(err)
 	}

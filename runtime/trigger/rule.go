@@ -34,7 +34,7 @@ type Rule struct {
 	days   days
 }
 
-// Options are what the rules of a workflow need beside its plan.
+// Options are what the rules of a workflow need beside it.
 type Options struct {
 	Zone   *time.Location // of a workflow without `timezone`
 	Anchor time.Time      // from which `every` counts: the first load of the schedule
@@ -42,11 +42,11 @@ type Options struct {
 	Dates func(path string) ([]dsl.Date, error)
 }
 
-// Rules gives the schedules of a plan in file order: those of the workflow, then
-// those of its tasks. A disabled workflow has none. The error names the place of
-// a schedule or a zone that cannot be used, in the workflow file.
-func Rules(p *dag.Plan, o Options) ([]Rule, error) {
-	wf := p.Workflow
+// Rules gives the schedules of a workflow in file order: its own, then those of
+// its tasks, which its plan has as entries. It does not look at the tasks. A
+// disabled workflow has none. The error names the place of a schedule or a zone
+// that cannot be used, in the workflow file.
+func Rules(wf *dsl.Workflow, entries []dag.Entry, o Options) ([]Rule, error) {
 	if wf.Disabled.V {
 		return nil, nil
 	}
@@ -70,15 +70,12 @@ func Rules(p *dag.Plan, o Options) ([]Rule, error) {
 		}
 		rules = add(rules, r)
 	}
-	for _, e := range p.Entries {
+	for _, e := range entries {
 		r, err := base.with(wf, e.Schedule)
 		if err != nil {
 			return nil, err
 		}
-		r.Roots = e.Roots
-		for _, t := range e.Roots {
-			r.Tasks = append(r.Tasks, p.Tasks[t].ID)
-		}
+		r.Roots, r.Tasks = e.Roots, e.IDs
 		rules = add(rules, r)
 	}
 	return rules, nil

@@ -28,7 +28,7 @@ func rules(t testing.TB, text string, o trigger.Options) []trigger.Rule {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	rs, err := trigger.Rules(p, o)
+	rs, err := trigger.Rules(p.Workflow, p.Entries, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 		if p == nil {
 			t.Fatal(ds)
 		}
-		_, err := trigger.Rules(p, trigger.Options{Zone: time.UTC, Dates: func(string) ([]dsl.Date, error) { return nil, errors.New("gone") }})
+		_, err := trigger.Rules(p.Workflow, p.Entries, trigger.Options{Zone: time.UTC, Dates: func(string) ([]dsl.Date, error) { return nil, errors.New("gone") }})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q gives %v, want %s…", c.text, err, c.want)
 		}
@@ -187,7 +187,7 @@ func TestPrevAndNextAgree(t *testing.T) {
 			t.Fatal(ds)
 		}
 		p, _ := dag.Compile(wf)
-		rs, err := trigger.Rules(p, trigger.Options{Zone: time.UTC})
+		rs, err := trigger.Rules(p.Workflow, p.Entries, trigger.Options{Zone: time.UTC})
 		if err != nil {
 			t.Fatal(err)
 		}
