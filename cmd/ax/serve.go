@@ -222,6 +222,7 @@ func (s *serving) run(ctx context.Context) error {
 		systemd.keepAlive(answer, func(ctx context.Context) error { _, err := s.e.Health(ctx); return err })
 	})
 	debug.FreeOSMemory() // to come up took more than to be there
+	dropPages()
 	s.e.Log.Info("ax serves", "address", "http://"+s.ln.Addr().String(), "workflows", len(s.catalog.Load().Workflows))
 
 	var err error
