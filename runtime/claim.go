@@ -100,9 +100,9 @@ func claims(data string) (owners []string, err error) {
 }
 
 // deadClaims gives the owners whose claims are left though they are dead.
-func deadClaims(data string) (owners []string, err error) {
-	owners, err = claims(data)
-	return slices.DeleteFunc(owners, func(owner string) bool { return Alive(data, owner) }), err
+func (e *Engine) deadClaims() (owners []string, err error) {
+	owners, err = claims(e.Data)
+	return slices.DeleteFunc(owners, func(owner string) bool { return owner == e.Owner || Alive(e.Data, owner) }), err
 }
 
 // removeClaim removes the claim of a dead owner, and no other.

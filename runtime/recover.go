@@ -170,7 +170,7 @@ func (e *Engine) Succeed(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		dead, err := deadClaims(e.Data)
+		dead, err := e.deadClaims()
 		if err == nil && len(dead) > 0 {
 			err = e.Recover(ctx, StartupRecover)
 		}
@@ -190,7 +190,7 @@ func (e *Engine) Succeed(ctx context.Context) {
 // the scratch files of runs that have ended. It is for the engine that serves,
 // after Recover.
 func (e *Engine) Tidy(ctx context.Context) error {
-	dead, err := deadClaims(e.Data)
+	dead, err := e.deadClaims()
 	if err != nil {
 		return err
 	}
