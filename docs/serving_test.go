@@ -94,7 +94,7 @@ func triggerResult(t *testing.T, b *block, c *command) string {
 	}
 	updates, leave := e.Subscribe(1000)
 	defer leave()
-	if _, err := e.Start(ctx, runtime.Request{Plan: all.Workflows[c.file].Plan}); err != nil {
+	if _, err := e.Start(ctx, runtime.Request{Plan: all.Workflows[c.file].Plan()}); err != nil {
 		t.Fatal(err)
 	}
 	var runs []store.Run
