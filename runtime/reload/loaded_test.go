@@ -28,15 +28,6 @@ func chain(name string, tasks int) string {
 	return b.String()
 }
 
-func loadedFrom(t *testing.T, text string) *Loaded {
-	t.Helper()
-	f := Check("flow.yaml", []byte(text))
-	if f.Plan == nil {
-		t.Fatal(f.Diagnostics)
-	}
-	return f.Keep()
-}
-
 func TestHowLongAPlanStays(t *testing.T) {
 	for _, c := range []struct {
 		name     string
