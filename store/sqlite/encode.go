@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"strings"
 	"time"
 
 	"github.com/ax-scheduler/ax/store"
@@ -76,14 +78,16 @@ var texts = [statements]string{
 
 	countEvents: `SELECT coalesce(max(last), 0) FROM events WHERE run = ?`,
 
-	putTask: `INSERT INTO tasks (run, idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	// With OR FAIL what fails is not taken back row by row, for which SQLite would
+	// keep copies of pages: the whole batch is.
+	putTask: `INSERT OR FAIL INTO tasks (run, idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs)
+		VALUES ` + twelve + `
 		ON CONFLICT DO UPDATE SET id = excluded.id, state = excluded.state, reason = excluded.reason, attempts = excluded.attempts,
 		exit_code = excluded.exit_code, error = excluded.error, started_at = excluded.started_at, finished_at = excluded.finished_at,
 		outputs = excluded.outputs`,
 
-	putAttempt: `INSERT INTO attempts (run, idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	putAttempt: `INSERT OR FAIL INTO attempts (run, idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at)
+		VALUES ` + twelve + `
 		ON CONFLICT DO UPDATE SET state = excluded.state, reason = excluded.reason, exit_code = excluded.exit_code,
 		error = excluded.error, warnings = excluded.warnings, log = excluded.log, started_at = excluded.started_at,
 		finished_at = excluded.finished_at`,
@@ -115,8 +119,19 @@ var texts = [statements]string{
 	purgeChanges:  `DELETE FROM changes WHERE at < ?`,
 }
 
-// numbered tells whether the first argument is a run's id to which the writer
-// has to find the number.
+// twelve are the values of a row of tasks or of attempts.
+const twelve = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// together is how many such rows one statement writes: more make it no cheaper.
+const together = 8
+
+// text gives a statement that writes some rows.
+func (s statement) text(rows int) string {
+	return strings.Replace(texts[s], twelve, twelve+strings.Repeat(", "+twelve, rows-1), 1)
+}
+
+// numbered tells whether the first argument of a row is the number of a run, which
+// the writer has to find.
 func (s statement) numbered() bool {
 	switch s {
 	case appendEvents, countEvents, putTask, putAttempt, removeEvents, removeTasks, removeAttempts:
@@ -125,10 +140,11 @@ func (s statement) numbered() bool {
 	return false
 }
 
-// op is a statement with its arguments.
+// op is a statement with the arguments of its rows, one after the other.
 type op struct {
 	do   statement
 	of   string // what it is about, for errors
+	rows int
 	args []driver.NamedValue
 }
 
@@ -153,13 +169,19 @@ func encode(b *store.Batch) []op {
 		e.add(removeTasks, id, id)
 		e.add(removeAttempts, id, id)
 	}
-	for _, t := range b.Tasks {
-		e.add(putTask, t.RunID, t.RunID, int64(t.Index), int64(t.Instance), t.ID, t.State.String(), string(t.Reason), int64(t.Attempts),
-			number(t.ExitCode), t.Error, micros(t.StartedAt), micros(t.FinishedAt), pairs(t.Outputs))
+	for tasks := range ofOneRun(b.Tasks, func(t *store.Task) string { return t.RunID }) {
+		e.begin(putTask, tasks[0].RunID, len(tasks), 12)
+		for _, t := range tasks {
+			e.row(nil, int64(t.Index), int64(t.Instance), t.ID, t.State.String(), string(t.Reason), int64(t.Attempts),
+				number(t.ExitCode), t.Error, micros(t.StartedAt), micros(t.FinishedAt), pairs(t.Outputs))
+		}
 	}
-	for _, a := range b.Attempts {
-		e.add(putAttempt, a.RunID, a.RunID, int64(a.Index), int64(a.Instance), int64(a.Number), a.State.String(), string(a.Reason),
-			number(a.ExitCode), a.Error, list(a.Warnings), a.Log, micros(a.StartedAt), micros(a.FinishedAt))
+	for attempts := range ofOneRun(b.Attempts, func(a *store.Attempt) string { return a.RunID }) {
+		e.begin(putAttempt, attempts[0].RunID, len(attempts), 12)
+		for _, a := range attempts {
+			e.row(nil, int64(a.Index), int64(a.Instance), int64(a.Number), a.State.String(), string(a.Reason),
+				number(a.ExitCode), a.Error, list(a.Warnings), a.Log, micros(a.StartedAt), micros(a.FinishedAt))
+		}
 	}
 	for _, t := range b.Ticks {
 		e.add(putTick, t.Workflow, t.Workflow, t.At.UnixMicro(), t.Schedule, string(t.Outcome), t.Reason, t.RunID)
@@ -203,14 +225,39 @@ func runArgs(r *store.Run) []any {
 	}
 }
 
+// ofOneRun goes over records in parts that one statement writes.
+func ofOneRun[T any](all []T, run func(*T) string) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(all) > 0 {
+			n := 1
+			for n < min(together, len(all)) && run(&all[n]) == run(&all[0]) {
+				n++
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
+
 type encoder struct{ ops []op }
 
 func (e *encoder) add(do statement, of string, args ...any) {
-	o := op{do: do, of: of, args: make([]driver.NamedValue, len(args))}
-	for i, a := range args {
-		o.args[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
+	e.begin(do, of, 1, len(args))
+	e.row(args...)
+}
+
+// begin has the next rows belong to a statement.
+func (e *encoder) begin(do statement, of string, rows, columns int) {
+	e.ops = append(e.ops, op{do: do, of: of, rows: rows, args: make([]driver.NamedValue, 0, rows*columns)})
+}
+
+func (e *encoder) row(values ...any) {
+	o := &e.ops[len(e.ops)-1]
+	for _, v := range values {
+		o.args = append(o.args, driver.NamedValue{Ordinal: len(o.args) + 1, Value: v})
 	}
-	e.ops = append(e.ops, o)
 }
 
 // appended puts the events of a batch into one value: each with its length

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 
 	"github.com/ax-scheduler/ax/store"
@@ -27,11 +26,7 @@ func (s *Store) Waiting(ctx context.Context) (int, error) {
 
 // untried tells why a try was refused.
 func (w *writer) untried(o *op) error {
-	rows, err := w.stmts[countTries].QueryContext(context.Background(), []driver.NamedValue{{Ordinal: 1, Value: o.of}})
-	if err != nil {
-		return err
-	}
-	had, err := first(rows)
+	had, err := w.value(countTries, o.of)
 	if err != nil {
 		return err
 	}

@@ -27,12 +27,12 @@ const (
 type writer struct {
 	path     string
 	conn     conn
-	stmts    [statements]stmt
-	runs     map[string]int64 // numbers of runs by id, as this transaction sees them
-	maxLog   int64            // size to which the log may grow beyond what could not be emptied
-	log      int64            // size at which it is emptied next
-	size     int64            // of the log after the last transaction
-	room     int64            // size to which zeros were written
+	stmts    [statements][together]stmt // by the rows that they write, from one; nil until it is needed
+	runs     map[string]int64           // numbers of runs by id, as this transaction sees them
+	maxLog   int64                      // size to which the log may grow beyond what could not be emptied
+	log      int64                      // size at which it is emptied next
+	size     int64                      // of the log after the last transaction
+	room     int64                      // size to which zeros were written
 	requests chan *request
 	closing  chan struct{} // closed by stop
 	ended    chan struct{} // closed when the goroutine is gone
@@ -64,22 +64,36 @@ func startWriter(path string, c conn) (*writer, error) {
 		path: path, conn: c, maxLog: defaultMaxLog, log: defaultMaxLog,
 		runs: map[string]int64{}, requests: make(chan *request), closing: make(chan struct{}), ended: make(chan struct{}),
 	}
-	for i, text := range texts {
-		s, err := c.Prepare(text)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("prepare %q: %w", text, err), w.finalize())
+	for do := range statements {
+		if _, err := w.stmt(do, 1); err != nil {
+			return nil, errors.Join(err, w.finalize())
 		}
-		w.stmts[i] = s.(stmt)
 	}
 	go w.loop()
 	return w, nil
 }
 
+// stmt gives a statement that writes some rows.
+func (w *writer) stmt(do statement, rows int) (stmt, error) {
+	s := &w.stmts[do][rows-1]
+	if *s == nil {
+		text := do.text(rows)
+		made, err := w.conn.Prepare(text)
+		if err != nil {
+			return nil, fmt.Errorf("prepare %q: %w", text, err)
+		}
+		*s = made.(stmt)
+	}
+	return *s, nil
+}
+
 func (w *writer) finalize() error {
 	var all []error
-	for _, s := range w.stmts {
-		if s != nil {
-			all = append(all, s.Close())
+	for _, sizes := range w.stmts {
+		for _, s := range sizes {
+			if s != nil {
+				all = append(all, s.Close())
+			}
 		}
 	}
 	return errors.Join(all...)
@@ -279,18 +293,31 @@ func (w *writer) batch(ops []op, among bool) error {
 
 // exec runs a statement that nothing is known of but whether it fails.
 func (w *writer) exec(s statement) error {
-	_, err := w.change(s, nil)
+	_, err := w.change(&op{do: s, rows: 1})
 	return err
 }
 
 // change runs a statement and gives the number of rows that it changed. It is
 // not to be interrupted, so it has no context.
-func (w *writer) change(s statement, args []driver.NamedValue) (int64, error) {
-	res, err := w.stmts[s].ExecContext(context.Background(), args)
+func (w *writer) change(o *op) (int64, error) {
+	s, err := w.stmt(o.do, o.rows)
+	if err != nil {
+		return 0, err
+	}
+	res, err := s.ExecContext(context.Background(), o.args)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
+}
+
+// value asks for one value, nil if there is none.
+func (w *writer) value(s statement, arg any) (any, error) {
+	rows, err := w.stmts[s][0].QueryContext(context.Background(), []driver.NamedValue{{Ordinal: 1, Value: arg}})
+	if err != nil {
+		return nil, err
+	}
+	return first(rows)
 }
 
 // op carries out one statement of a batch and finds out why it is refused.
@@ -303,12 +330,15 @@ func (w *writer) op(o *op) error {
 		if o.do == runNumber || err != nil {
 			return err
 		}
-		o.args[0].Value = n
+		columns, value := len(o.args)/o.rows, any(n)
+		for i := 0; i < len(o.args); i += columns {
+			o.args[i].Value = value
+		}
 	}
 	if o.do == countEvents {
 		return w.expect(o)
 	}
-	n, err := w.change(o.do, o.args)
+	n, err := w.change(o)
 	switch {
 	case err == nil && (n > 0 || o.do == putVersion || o.do == putMessage || o.do >= removeRun):
 		if o.do == removeRun {
@@ -336,11 +366,7 @@ func (w *writer) number(id string) (int64, error) {
 	if n, ok := w.runs[id]; ok {
 		return n, nil
 	}
-	rows, err := w.stmts[runNumber].QueryContext(context.Background(), []driver.NamedValue{{Ordinal: 1, Value: id}})
-	if err != nil {
-		return 0, err
-	}
-	had, err := first(rows)
+	had, err := w.value(runNumber, id)
 	if err != nil {
 		return 0, err
 	}
@@ -354,11 +380,7 @@ func (w *writer) number(id string) (int64, error) {
 
 // expect compares the number of a run's events with what its writer knows of.
 func (w *writer) expect(o *op) error {
-	rows, err := w.stmts[countEvents].QueryContext(context.Background(), o.args[:1])
-	if err != nil {
-		return err
-	}
-	switch had, err := first(rows); {
+	switch had, err := w.value(countEvents, o.args[0].Value); {
 	case err != nil:
 		return err
 	case had != o.args[1].Value:
