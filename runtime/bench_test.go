@@ -114,3 +114,15 @@ func BenchmarkRunOfCalls(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkChainOfCalls tells what a small transaction costs: the end of one task
+// and the beginning of the next.
+func BenchmarkChainOfCalls(b *testing.B) {
+	const n = 1000
+	p, e := plan(b, callsOf(n, chain)), calling(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		carryOutCalls(b, e, p)
+	}
+	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "tasks/s")
+}

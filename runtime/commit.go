@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,8 +126,9 @@ func (lp *loop) record(l *live, w *write) {
 	attempts := l.attempts
 	l.attempts = nil
 
-	first := len(b.Tasks)
-	for _, u := range l.run.TakeChanged() {
+	first, changed := len(b.Tasks), l.run.TakeChanged()
+	b.Tasks = slices.Grow(b.Tasks, len(changed))
+	for _, u := range changed {
 		b.Tasks = append(b.Tasks, taskRecord(l, u))
 	}
 	l.rec.State, l.rec.Reason, l.rec.Error = l.run.State()
@@ -146,7 +148,8 @@ func sameRow(a, b store.Run) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// release acts on what a finished write allows.
+// release acts on what a finished write allows. The disk is what all wait for: what
+// has gathered meanwhile goes there first.
 func (lp *loop) release(w *write) {
 	lp.writing = false
 	if w.err != nil {
@@ -156,6 +159,7 @@ func (lp *loop) release(w *write) {
 	if w.gated {
 		lp.gate.state = gateWritten
 	}
+	lp.flush()
 	w.tell(lp.e)
 	for _, c := range w.commands {
 		lp.act(c.l, c.c)
