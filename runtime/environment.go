@@ -34,6 +34,7 @@ type environment struct {
 	shared   []string       // variables, in rising order of precedence
 	secrets  []string       // variables, above those of the tasks
 	run      []string       // AX_… variables of the run
+	parent   string         // of all attempts: TRACEPARENT but for what names the attempt
 	hidden   []string       // values of the secrets
 	mask     *executor.Mask // nil where there is nothing to mask
 	programs *programs
@@ -87,6 +88,7 @@ func newEnvironment(e *Engine, p *dag.Plan, run *store.Run) (*environment, error
 		return nil, err
 	}
 	env.run = runVariables(env, wf, run, zone)
+	env.parent = "TRACEPARENT=00-" + TraceID(run.ID) + "-"
 	return env, nil
 }
 
@@ -215,7 +217,7 @@ func (env *environment) variables(own []string, run, task string, attempt int, t
 		"AX_TASK="+task,
 		"AX_ATTEMPT="+strconv.Itoa(attempt),
 		"AX_IDEMPOTENCY_KEY="+run+"/"+task,
-		"TRACEPARENT=00-"+TraceID(run)+"-"+SpanID(run, task, attempt)+"-01",
+		env.parent+SpanID(run, task, attempt)+"-01",
 	)
 }
 

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -212,7 +211,7 @@ func withOf(t *dsl.Task) map[string]string {
 // ("load[3]"), relative to the data folder, with slashes. The index keeps apart the logs of tasks whose ids differ by case
 // alone, on disks that do not.
 func LogPath(run string, index int, task string, attempt int) string {
-	return fmt.Sprintf("logs/%s/%d-%s.%d.log", run, index, task, attempt)
+	return "logs/" + run + "/" + strconv.Itoa(index) + "-" + task + "." + strconv.Itoa(attempt) + ".log"
 }
 
 func logPath(l *live, u machine.Unit, number int) string {

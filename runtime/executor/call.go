@@ -92,9 +92,12 @@ func wait(ctx context.Context, a *Attempt, done <-chan result, o *Outcome) (resu
 	}
 }
 
+// errGone is what remains of a function that calls runtime.Goexit.
+var errGone = errors.New("the function ended its goroutine instead of returning")
+
 // call sends exactly one result, however the function ends.
 func (f *function) call(ctx context.Context, args reflect.Value, done chan<- result) {
-	r := result{err: errors.New("the function ended its goroutine instead of returning")} // by runtime.Goexit
+	r := result{err: errGone}
 	defer func() { done <- r }()
 	defer func() {
 		if p := recover(); p != nil {
@@ -128,10 +131,11 @@ func (o *Outcome) take(name string, r result, log *callLog) {
 		}
 		return
 	}
-	var w warnings
-	if len(r.outputs) > 0 {
-		o.Outputs = make(map[string]string, len(r.outputs))
+	if len(r.outputs) == 0 {
+		return
 	}
+	var w warnings
+	o.Outputs = make(map[string]string, len(r.outputs))
 	for _, key := range slices.Sorted(maps.Keys(r.outputs)) {
 		putOutput(o.Outputs, key, r.outputs[key], "outputs", &w)
 	}
