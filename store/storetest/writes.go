@@ -37,6 +37,38 @@ var writes = []check{
 		events := must(s.Events(context.Background(), "r1"))(t)
 		same(t, "the last events", events[2:], []store.Event{{Seq: 3, Data: []byte{1}}, {Seq: 4, Data: []byte{2}}, {Seq: 5, Data: []byte{3}}})
 	}},
+	{"a batch may hold many rows of several runs, and the last of a task or an attempt counts", func(t *testing.T, s store.Store) {
+		commit(t, s, &store.Batch{Create: []store.Run{run("r1", "nightly", machine.RunRunning), run("r2", "nightly", machine.RunRunning)}})
+		var b store.Batch
+		want := map[string][]store.Task{}
+		for i := range 45 {
+			id := []string{"r1", "r1", "r2"}[i/20] // 40 of one run, then 5 of the other
+			task := store.Task{RunID: id, Index: i, Instance: -1, ID: fmt.Sprint("t", i), State: machine.Running, Attempts: 1, StartedAt: day}
+			attempt := store.Attempt{RunID: id, Index: i, Instance: -1, Number: 1, State: machine.Running, StartedAt: day}
+			b.Tasks, b.Attempts = append(b.Tasks, task), append(b.Attempts, attempt)
+			if i%3 == 0 {
+				task.State, attempt.State = machine.Succeeded, machine.Succeeded
+				b.Tasks, b.Attempts = append(b.Tasks, task), append(b.Attempts, attempt)
+			}
+			want[id] = append(want[id], task)
+		}
+		lost := b
+		lost.Tasks = append(b.Tasks[:30:30], store.Task{RunID: "gone", ID: "t", State: machine.Running})
+		refuse(t, s, &lost, store.ErrNotFound)
+		commit(t, s, &b)
+		for id, tasks := range want {
+			same(t, "the tasks of "+id, must(s.Tasks(context.Background(), id))(t), tasks)
+			attempts := must(s.Attempts(context.Background(), id))(t)
+			if len(attempts) != len(tasks) {
+				t.Fatalf("%s has %d attempts, expected %d", id, len(attempts), len(tasks))
+			}
+			for i, a := range attempts {
+				if a.State != tasks[i].State || a.Index != tasks[i].Index {
+					t.Errorf("attempt %d of %s is of task %d and %s, expected %d and %s", i, id, a.Index, a.State, tasks[i].Index, tasks[i].State)
+				}
+			}
+		}
+	}},
 	{"a taken id is a conflict", func(t *testing.T, s store.Store) {
 		commit(t, s, full())
 		refuse(t, s, &store.Batch{Create: []store.Run{run("r1", "hourly", machine.RunQueued)}}, store.ErrConflict)
