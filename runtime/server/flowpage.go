@@ -193,12 +193,12 @@ func wholeUnits(schedule string) string {
 
 // zoneOf gives the zone that the times of a workflow's schedules are shown in: its
 // own, else the server's; and its name.
-func (s *Server) zoneOf(f *reload.File) (zone *time.Location, name string) {
+func (s *Server) zoneOf(f *reload.Loaded) (zone *time.Location, name string) {
 	if zone = s.Zone; zone == nil {
 		zone = time.UTC
 	}
-	if f != nil && f.Workflow.Timezone.Set() {
-		if own, err := time.LoadLocation(f.Workflow.Timezone.V); err == nil {
+	if f != nil && f.Head.Timezone.Set() {
+		if own, err := time.LoadLocation(f.Head.Timezone.V); err == nil {
 			return own, own.String()
 		}
 	}

@@ -9,12 +9,12 @@ import (
 )
 
 func TestSchedulesAreShownInTheZoneOfTheirWorkflow(t *testing.T) {
-	file := func(text string) *reload.File {
-		return reload.Check("flow.yaml", []byte(text+"tasks:\n  a: {run: x}\n"))
+	file := func(text string) *reload.Loaded {
+		return reload.Check("flow.yaml", []byte(text+"tasks:\n  a: {run: x}\n")).Keep()
 	}
 	east := time.FixedZone("EAST", 3600)
 	for _, c := range []struct {
-		file *reload.File
+		file *reload.Loaded
 		zone *time.Location
 		want string
 	}{
