@@ -224,6 +224,9 @@ func (e *Engine) takeQueued(ctx context.Context, name string) (taken int, all bo
 // takeIn makes queued runs of the store those of this engine and hands them to
 // the loop. One that cannot be carried out fails.
 func (e *Engine) takeIn(ctx context.Context, runs []store.Run) error {
+	if len(runs) == 0 {
+		return nil
+	}
 	known := map[string]bool{}
 	if err := e.look(ctx, func(lp *loop) {
 		for _, r := range runs {

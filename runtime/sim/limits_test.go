@@ -72,8 +72,10 @@ func (o *observer) inTime(p *sim.Process) {
 		return
 	}
 	from := u.started.Add(limit.V)
-	if from.Before(o.upSince) {
-		from = o.upSince
+	for _, t := range []time.Time{o.upSince, u.begun} { // what the disk held up may begin when its time is over
+		if from.Before(t) {
+			from = t
+		}
 	}
 	if late := o.at.Wall.Sub(from); late > o.slack() {
 		o.broken("%s: attempt %d was not stopped until %s after its time was over", r.name(t, instance), p.Attempt.Number, late)

@@ -48,7 +48,7 @@ type tickID struct {
 type seenRun struct {
 	rec      store.Run
 	plan     *dag.Plan
-	events   int
+	machine  *machine.Run // as its events make it
 	units    map[machine.Unit]*seenUnit
 	tasks    map[string]store.Task
 	created  time.Time
@@ -71,6 +71,7 @@ type seenUnit struct {
 	late     bool // the run's time was over when the last attempt ended: another was not to follow
 	last     *sim.Process
 	started  time.Time // of the last attempt, by the record
+	begun    time.Time // when the last process was there, by the clock on the wall
 }
 
 func newObserver(w *world) *observer {
@@ -182,8 +183,10 @@ func (o *observer) written(b *store.Batch) {
 				o.broken("run %s: %v", a.RunID, err)
 				continue
 			}
-			r.events++
 			o.event(r, e)
+			if _, err := r.machine.Apply(e); err != nil {
+				o.broken("run %s: its events cannot be replayed: %v", a.RunID, err)
+			}
 		}
 	}
 	for _, t := range b.Tasks {
@@ -197,6 +200,12 @@ func (o *observer) written(b *store.Batch) {
 
 func (o *observer) created(run *store.Run) {
 	r := &seenRun{rec: *run, plan: o.plans[run.Version], units: map[machine.Unit]*seenUnit{}, tasks: map[string]store.Task{}, created: o.at.Wall}
+	var only []dag.Task
+	for _, id := range run.Only {
+		t, _ := r.plan.Task(id)
+		only = append(only, t)
+	}
+	r.machine = machine.New(run.ID, r.plan, only)
 	o.runs[run.ID] = r
 	if !run.State.Final() {
 		o.open[run.ID] = r
@@ -392,7 +401,7 @@ func (o *observer) began(p *sim.Process) {
 	if u.last != nil && u.last.Attempt.Number >= a.Number {
 		o.broken("%s: attempt %d begins after attempt %d", name, a.Number, u.last.Attempt.Number)
 	}
-	u.last = p
+	u.last, u.begun = p, o.at.Wall
 	o.alive[p] = true
 	if want := fmt.Sprint("v", o.number(r.rec.Version)); markOf(&a) != want {
 		o.broken("%s: attempt %d is %s, and the run began with %s", name, a.Number, markOf(&a), want)

@@ -403,8 +403,8 @@ func (w *world) becomeCalm() {
 	var e *engine
 	w.set(func() { e = w.now })
 	w.load(e)
-	for range 3 * 24 * 60 {
-		time.Sleep(time.Minute)
+	for range 3 * 24 * 12 {
+		time.Sleep(5 * time.Minute)
 		if w.isCalm() || w.restless() {
 			return
 		}
