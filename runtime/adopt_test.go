@@ -173,6 +173,22 @@ func TestWhatEndedWithoutAnEngineIsTakenInWithItsTime(t *testing.T) {
 	equal(t, x.noted(), []string{"0s a#1 start", "10m0s a#1 end", "1h5m0s a#2 start", "1h15m0s a#2 end"})
 }
 
+func TestAStartWithoutPausesDoesNotWaitAfterWhatFailedMeanwhileEither(t *testing.T) {
+	x := &lasting{script: script{took: map[string]time.Duration{"a": 10 * time.Minute}, fail: map[string]int{"a": 1}}}
+	var id string
+	detached(t, x, 0,
+		func(ctx context.Context, e *runtime.Engine) {
+			id = begin(t, ctx, e, "name: flow\ntasks:\n  a: {run: x, retry: {max: 1, delay: 2h, max_delay: 2h}}\n")
+			time.Sleep(time.Minute)
+		},
+		func(ctx context.Context, e *runtime.Engine) {
+			time.Sleep(time.Hour)
+			recovered(t, ctx, e, runtime.StartupRunAll)
+			ended(t, ctx, e, id)
+		})
+	equal(t, x.noted(), []string{"0s a#1 start", "10m0s a#1 end", "1h1m0s a#2 start", "1h11m0s a#2 end"})
+}
+
 func TestATimeoutThatPassedWithoutAnEngineIsEnforcedAtOnce(t *testing.T) {
 	x := &lasting{script: script{took: map[string]time.Duration{"a": 3 * time.Hour}}}
 	var id string

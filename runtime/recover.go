@@ -56,7 +56,7 @@ func (e *Engine) Recover(ctx context.Context, policy Startup) error {
 	return e.hand(ctx, func(lp *loop) error {
 		lp.serving = true
 		for _, r := range going {
-			lp.goOn(r, policy.apply)
+			policy.goOn(lp, r)
 		}
 		lp.lookAt(lp.now())
 		for name, n := range queued {
@@ -145,16 +145,20 @@ func (r *resumed) alive() (n int) {
 	return n
 }
 
-// apply does with a run that was taken over what the policy says.
-func (p Startup) apply(lp *loop, l *live) {
-	switch p {
-	case StartupCancel:
-		cancelBy("--startup cancel")(lp, l)
-	case StartupRunAll:
-		for _, c := range l.run.Pending() {
-			if w, ok := c.(machine.WakeAt); ok && w.Timer == machine.TimerRetry {
-				lp.apply(l, machine.RetryDue{Task: w.Task, Instance: w.Instance, Attempt: w.Attempt, At: lp.now()})
-			}
+// goOn goes on with a run that was taken over as the policy says. What has failed
+// meanwhile would begin its pause now: that is not waited for either.
+func (p Startup) goOn(lp *loop, r *resumed) {
+	first := func(*loop, *live) {}
+	if p == StartupCancel {
+		first = cancelBy("--startup cancel")
+	}
+	lp.goOn(r, first)
+	if p != StartupRunAll {
+		return
+	}
+	for _, c := range r.l.run.Pending() {
+		if w, ok := c.(machine.WakeAt); ok && w.Timer == machine.TimerRetry {
+			lp.apply(r.l, machine.RetryDue{Task: w.Task, Instance: w.Instance, Attempt: w.Attempt, At: lp.now()})
 		}
 	}
 }
