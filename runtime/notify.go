@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -198,8 +199,8 @@ func (e *Engine) failedBefore(ctx context.Context, run *store.Run) bool {
 			at, failed = o.FinishedAt, o.State == machine.RunFailed
 		}
 	}
-	own, err2 := e.earlierEnds(ctx, run)
-	for _, o := range own {
+	earlier, err2 := e.endsBeforeRetries(ctx, run)
+	for _, o := range earlier {
 		if o.at.After(at) && o.state != machine.RunCancelled {
 			at, failed = o.at, o.state == machine.RunFailed
 		}
@@ -217,6 +218,27 @@ func (e *Engine) failedBefore(ctx context.Context, run *store.Run) bool {
 type earlierEnd struct {
 	at    time.Time
 	state machine.RunState
+}
+
+// endsBeforeRetries gives the ends that a run, and others of its workflow whose last
+// course has not ended or was cancelled, had before they were retried.
+func (e *Engine) endsBeforeRetries(ctx context.Context, run *store.Run) ([]earlierEnd, error) {
+	ends, err := e.earlierEnds(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	others, err := e.Store.Runs(ctx, store.RunFilter{
+		Workflow: run.Workflow, States: []machine.RunState{machine.RunQueued, machine.RunRunning, machine.RunCancelled}, Limit: 100,
+	})
+	for i := range others {
+		o := &others[i]
+		if o.ID == run.ID || o.StartedAt.IsZero() || o.State != machine.RunQueued && o.WentAt().Equal(o.StartedAt) {
+			continue // it goes for the first time
+		}
+		more, failed := e.earlierEnds(ctx, o)
+		ends, err = append(ends, more...), errors.Join(err, failed)
+	}
+	return ends, err
 }
 
 // earlierEnds gives those of a run, the first first.

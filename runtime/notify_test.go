@@ -148,6 +148,33 @@ func TestARetriedRunThatSucceedsHasRecovered(t *testing.T) {
 	})
 }
 
+func TestARunHasRecoveredWhileTheOneThatFailedIsRetriedOrWasCancelled(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		x := &script{fail: map[string]int{"a": -1}, took: map[string]time.Duration{"a": time.Minute}}
+		inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+			text := "name: flow\nmax_active: 2\nparams: {bad: true}\nnotify: [{url: http://127.0.0.1:1, on: [failed, recovered, succeeded]}]\n" +
+				"tasks:\n  a: {run: x, when: params.bad}\n  b: {run: x, when: not params.bad}\n"
+			rep := runAll(ctx, t, e, text)
+			if err := e.Retry(ctx, rep.ID, nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			if cancelled {
+				if err := e.Cancel(ctx, rep.ID, "a test"); err != nil {
+					t.Fatal(err)
+				}
+				wait(ctx, t, e, rep.ID)
+			}
+			good := start(ctx, t, e, runtime.Request{Plan: plan(t, text), Params: map[string]string{"bad": "false"}})
+			wait(ctx, t, e, good.ID)
+			equal(t, outbox(ctx, t, e, x), []string{
+				"1m0s failed: flow failed: task \"a\" failed: exit code 3: no luck", "1m1s recovered: flow has recovered: it succeeded in 0s",
+			})
+			wait(ctx, t, e, rep.ID)
+		})
+	}
+}
+
 // outbox gives the messages that wait, as "when event: summary".
 func outbox(ctx context.Context, t *testing.T, e *runtime.Engine, x *script) (all []string) {
 	t.Helper()
