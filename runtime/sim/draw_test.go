@@ -24,6 +24,7 @@ type scenario struct {
 // flow is one workflow in all its versions.
 type flow struct {
 	name, zone string
+	days       days // the same for all versions, as the zone is
 	versions   []*version
 	gone       bool // it was not needed to break a promise
 }
@@ -86,6 +87,7 @@ func draw(seed uint64) *scenario {
 		sc.flows = append(sc.flows, &flow{name: fmt.Sprint("w", i), zone: pick(d, "UTC", "UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu")})
 	}
 	for i, f := range sc.flows {
+		f.days = d.days()
 		for v := range pick(d, 1, 1, 2, 3) {
 			f.versions = append(f.versions, d.version(i, v))
 		}
@@ -102,25 +104,29 @@ func (d *drawer) acts() {
 	for at := d.between(0, 10*time.Minute); at < sc.span; at += d.between(time.Second, 25*time.Minute) {
 		a := act{at: at, flow: d.IntN(len(sc.flows)), n: d.IntN(5)}
 		switch p := d.IntN(100); {
-		case p < 40:
-			a.kind = "trigger"
+		case p < 34:
+			a.kind = pick(d, "trigger", "trigger", "trigger", "part")
 			if d.chance(30) {
 				a.wait = d.between(time.Second, 40*time.Minute)
 			}
 			if d.chance(25) {
 				a.key = pick(d, "k1", "k2")
 			}
-		case p < 52:
+		case p < 45:
 			a.kind, a.flow = "cancel", d.IntN(100)
-		case p < 62:
-			a.kind, a.flow = "retry", d.IntN(100)
+		case p < 58:
+			a.kind, a.flow = pick(d, "retry", "retry", "rerun", "latest"), d.IntN(100)
+		case p < 69:
+			a.kind = pick(d, "edit", "edit", "edit", "break")
 		case p < 72:
-			a.kind = "edit"
-		case p < 76:
 			a.kind = "remove"
-		case p < 88:
+		case p < 78:
+			a.kind = pick(d, "pause", "resume")
+		case p < 80:
+			a.kind, a.wait = "backfill", d.between(time.Minute, 40*time.Minute)
+		case p < 90:
 			a.kind, a.wait = "crash", d.outage()
-		case p < 93:
+		case p < 94:
 			a.kind, a.wait = "stop", d.outage()
 		default:
 			a.kind, a.wait = "full", d.between(time.Second, 8*time.Minute)

@@ -22,6 +22,8 @@ type version struct {
 	maxParallel int
 	priority    int
 	disabled    bool
+	expect      time.Duration
+	notify      []string  // what each target wants to be told of
 	handlers    [3]string // on_failure, on_success, on_finish
 	tasks       []*task
 }
@@ -34,7 +36,8 @@ type schedule struct {
 
 type task struct {
 	id     string
-	kind   string // command, run, http, workflow
+	kind   string // command, run, http, workflow, until
+	until  time.Time
 	child  string
 	keys   []string // what needs no other task
 	deps   []dep
@@ -70,6 +73,14 @@ func (d *drawer) version(i, v int) *version {
 	if d.chance(30) {
 		r.maxParallel = 1 + d.IntN(3)
 	}
+	if d.chance(10) {
+		r.expect = d.between(time.Minute, 30*time.Minute).Truncate(time.Millisecond)
+	}
+	if d.chance(25) {
+		for range 1 + d.IntN(2) {
+			r.notify = append(r.notify, pick(d, "failed", "succeeded", "recovered, failed", "recovered, succeeded", "late, broken", "failed, recovered, late, succeeded, broken"))
+		}
+	}
 	r.priority, r.disabled = d.IntN(10), d.chance(3)
 	d.tasks(i, r)
 	return r
@@ -96,6 +107,9 @@ func (d *drawer) tasks(i int, r *version) {
 		t := &task{id: string(rune('a' + k)), kind: pick(d, "command", "command", "command", "run", "run", "http")}
 		if i+1 < len(d.sc.flows) && d.chance(10) {
 			t.kind, t.child = "workflow", fmt.Sprint("w", i+1+d.IntN(len(d.sc.flows)-i-1))
+		}
+		if d.chance(6) {
+			t.kind, t.until = "until", time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d.sc.start+d.between(0, d.sc.span)).Truncate(time.Second)
 		}
 		for _, up := range r.tasks {
 			if d.chance(35) && len(t.deps) < 3 {
@@ -134,17 +148,27 @@ func (d *drawer) keys(t *task) {
 	d.attempts(t)
 	add(10, "allow_failure: true")
 	add(4, "disabled: true")
-	add(12, "when: %q", fmt.Sprintf("params.n > %d", d.IntN(3)))
+	if up := t.upstream(d); up != "" && d.chance(40) {
+		add(30, "when: %q", pick(d, fmt.Sprintf("tasks.%s.state != 'failed'", up), fmt.Sprintf("int(tasks.%s.outputs.v ?? '0') > %d", up, d.IntN(4))))
+	} else {
+		add(12, "when: %q", fmt.Sprintf("params.n > %d", d.IntN(3)))
+	}
 	add(15, "priority: %d", d.IntN(10))
 	if len(t.deps) > 1 {
 		add(30, "join: any")
 	}
-	if t.kind != "workflow" {
-		add(15, "recovery: fail")
-		add(12, "foreach: {items: [1, 2, 3], max_parallel: %d}", 1+d.IntN(3))
-	}
-	if t.kind == "workflow" {
+	if t.kind == "workflow" || t.kind == "until" {
 		return // a child that needs the pool of its parent waits for it for ever
+	}
+	add(15, "recovery: fail")
+	items := "[1, 2, 3]"
+	if up := t.upstream(d); up != "" && d.chance(50) {
+		items = fmt.Sprintf("%q", fmt.Sprintf("1 .. int(tasks.%s.outputs.v)", up))
+	}
+	add(12, "foreach: {items: %s, max_parallel: %d}", items, 1+d.IntN(3))
+	if t.kind != "http" {
+		add(10, "success_codes: [0, 3]")
+		add(10, "skip_codes: [2]")
 	}
 	pool := d.IntN(len(d.sc.pools))
 	busy := ""
@@ -154,15 +178,33 @@ func (d *drawer) keys(t *task) {
 	add(25, "pool: {name: p%d, slots: %d%s}", pool, d.sc.pools[pool], busy)
 }
 
+// upstream picks a task that this one waits for.
+func (t *task) upstream(d *drawer) string {
+	if len(t.deps) == 0 {
+		return ""
+	}
+	return t.deps[d.IntN(len(t.deps))].on
+}
+
 func (d *drawer) attempts(t *task) {
 	if d.chance(45) {
-		t.keys = append(t.keys, fmt.Sprintf("retry: {max: %d, delay: %s, backoff: %s}",
-			1+d.IntN(3), text(d.between(0, 2*time.Minute)), pick(d, "constant", "linear", "exponential")))
+		more := ""
+		if d.chance(20) {
+			more += ", max_delay: " + text(d.between(0, 90*time.Second))
+		}
+		if d.chance(15) {
+			more += ", jitter: " + text(d.between(0, 20*time.Second))
+		}
+		if t.kind == "command" || t.kind == "run" {
+			more += pick(d, "", "", "", "", ", exit_codes: [1, 3]", fmt.Sprintf(`, if: "tasks.%s.exit_code != 1"`, t.id))
+		}
+		t.keys = append(t.keys, fmt.Sprintf("retry: {max: %d, delay: %s, backoff: %s%s}",
+			1+d.IntN(3), text(d.between(0, 2*time.Minute)), pick(d, "constant", "linear", "exponential"), more))
 	}
 	if d.chance(35) {
 		t.keys = append(t.keys, "timeout: "+text(d.between(5*time.Second, 4*time.Minute)))
 	}
-	if d.chance(30) && t.kind != "workflow" && t.kind != "http" {
+	if d.chance(30) && (t.kind == "command" || t.kind == "run") {
 		t.keys = append(t.keys, "kill_after: "+text(d.between(time.Millisecond, 20*time.Second)))
 	}
 }
@@ -187,6 +229,12 @@ func (f *flow) text(r *version) string {
 	line(r.timeout > 0, "timeout: %s", text(r.timeout))
 	line(r.maxParallel > 0, "max_parallel: %d", r.maxParallel)
 	line(r.disabled, "disabled: true")
+	line(r.expect > 0, "expect_within: %s", text(r.expect))
+	b.WriteString(f.days.String())
+	line(len(r.notify) > 0, "notify:")
+	for _, on := range r.notify {
+		line(true, "  - {url: \"http://127.0.0.1/told\", on: [%s]}", on)
+	}
 	for i, on := range []string{"on_failure", "on_success", "on_finish"} {
 		line(r.handlers[i] != "", "%s: %s", on, r.handlers[i])
 	}
@@ -209,6 +257,8 @@ func (f *flow) text(r *version) string {
 			line(true, "    http: {url: \"http://127.0.0.1/%s\"}", mark)
 		case "workflow":
 			line(true, "    workflow: {name: %s}", t.child)
+		case "until":
+			line(true, "    wait_for: {until: %q}", t.until.Format(time.RFC3339))
 		}
 		for _, k := range t.keys {
 			line(true, "    %s", k)

@@ -1,10 +1,15 @@
 package sim_test
 
 import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/sim"
 	"github.com/ax-scheduler/ax/store"
@@ -42,11 +47,32 @@ func (o *observer) limits(starting []*seenRun) {
 			o.broken("%d attempts use the pool %s, which has %d slots", n, pool, slots[pool])
 		}
 	}
-	for _, r := range starting {
-		if most := r.plan.Workflow.MaxActive.Or(1); most > 0 && active[r.rec.Workflow] > most {
-			o.broken("run %s of %s starts, and %d go on; max_active is %d", r.rec.ID, r.rec.Workflow, active[r.rec.Workflow], most)
+	groups := map[string]int{}
+	for _, r := range o.open {
+		if r.rec.State == machine.RunRunning && r.rec.GroupMax > 0 {
+			groups[r.rec.Group]++
 		}
 	}
+	// Of versions with different limits those with the larger start last.
+	slices.SortStableFunc(starting, func(a, b *seenRun) int { return cmp.Compare(b.most(), a.most()) })
+	after := map[string]int{}
+	for _, r := range starting {
+		if n := groups[r.rec.Group]; n > r.rec.GroupMax && r.rec.GroupMax > 0 {
+			o.broken("run %s of %s starts, and %d of its backfill go on; %d may", r.rec.ID, r.rec.Workflow, n, r.rec.GroupMax)
+		}
+		if most := r.most(); active[r.rec.Workflow]-after[r.rec.Workflow] > most {
+			o.broken("run %s of %s starts, and %d go on; max_active is %d", r.rec.ID, r.rec.Workflow, active[r.rec.Workflow]-after[r.rec.Workflow], most)
+		}
+		after[r.rec.Workflow]++
+	}
+}
+
+// most gives how many runs of its workflow may go when a run starts.
+func (r *seenRun) most() int {
+	if most := r.plan.Workflow.MaxActive.Or(1); most > 0 {
+		return most
+	}
+	return math.MaxInt
 }
 
 // slack is how late an engine may be: it notices only after a while that the
@@ -169,7 +195,8 @@ func (o *observer) follows(r *seenRun, t dag.Task, row store.Task) {
 		o.broken("%s is cancelled, and nobody asked for it", r.name(t, 0))
 	}
 	failed := row.Reason == machine.ReasonExit || row.Reason == machine.ReasonSignal || row.Reason == machine.ReasonTimeout
-	if u := r.unit(t, 0); row.State == machine.Failed && failed && spec.Foreach == nil && (!u.late || handler) && u.charged != retries(spec)+1 {
+	if u := r.unit(t, 0); row.State == machine.Failed && failed && spec.Foreach == nil && (!u.late || handler) && u.charged != retries(spec)+1 &&
+		(u.charged > retries(spec) || len(spec.Retry.ExitCodes) == 0 && !spec.Retry.If.Set()) {
 		o.broken("%s has failed after %d attempts that count, and is to have %d", r.name(t, 0), u.charged, retries(spec)+1)
 	}
 }
@@ -187,4 +214,52 @@ func (o *observer) holds(r *seenRun, d dsl.Dependency) bool {
 		outcome = dsl.OnSucceeded
 	}
 	return d.On&outcome != 0
+}
+
+// number gives which of its workflow's texts a version is.
+func (o *observer) number(hash string) int {
+	for _, files := range o.w.files {
+		for i, f := range files {
+			if f.Version == hash {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// markOf gives which version the words of an attempt are from.
+func markOf(a *executor.Attempt) string {
+	switch x := a.Action.(type) {
+	case executor.Command:
+		return x.Argv[1]
+	case executor.Script:
+		return strings.Fields(x.Text)[1]
+	case executor.HTTP:
+		return x.URL[strings.LastIndexByte(x.URL, '/')+1:]
+	}
+	return ""
+}
+
+// crowd: the slots of the engine and of pools, by what is carried out.
+func (o *observer) crowd(r *seenRun, t dag.Task) {
+	if n := len(o.alive); n > o.w.sc.slots {
+		o.broken("%d processes go on, and there are %d slots", n, o.w.sc.slots)
+	}
+	pool := r.plan.Tasks[t].Spec.Pool
+	if pool == nil {
+		return
+	}
+	n := 0
+	for p := range o.alive {
+		other := o.runs[p.Attempt.RunID].plan
+		id, _, _ := machine.ParseName(p.Attempt.Task)
+		k, _ := other.Task(id)
+		if of := other.Tasks[k].Spec.Pool; of != nil && of.Name.V == pool.Name.V {
+			n++
+		}
+	}
+	if n > pool.Slots.V {
+		o.broken("%d processes use the pool %s, which has %d slots", n, pool.Name.V, pool.Slots.V)
+	}
 }

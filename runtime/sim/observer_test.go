@@ -1,14 +1,14 @@
 package sim_test
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
-	"github.com/ax-scheduler/ax/runtime/executor"
+	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/sim"
 	"github.com/ax-scheduler/ax/store"
@@ -31,6 +31,11 @@ type observer struct {
 	asked   map[*sim.Process]bool
 	upSince time.Time // of the engine that is there, by the clock on the wall
 	steps   int
+	policy  boots
+	inherit int                 // how many runs there were when the engine booted
+	paused  map[string]bool     // workflows whose schedules start nothing, as somebody was told
+	ends    map[string][]runEnd // by workflow, as they were written
+	spans   [][2]time.Time      // in which engines were there, by the clock on the wall
 	open    map[string]*seenRun // runs that have not ended
 	calmAt  time.Time           // by the clock on the wall
 	calmSet *loaded             // what was loaded then
@@ -56,28 +61,32 @@ type seenRun struct {
 	timedOut bool      // its time was over, at overAt
 	retried  int
 	cancels  int
+	late     bool // somebody was told that it is late
+	over     bool // to another version, in which a task may have instances that had none, or none any more
+	hurried  bool // an engine was to start it without its pauses
 	again    bool // it was retried, and has not begun again
 	overAt   time.Time
 }
 
 // seenUnit is what is known of a task or an instance.
 type seenUnit struct {
-	number   int  // of the last attempt
-	open     bool // it is under way, by the record
-	won      bool // it has succeeded
-	timedOut bool
-	cutOff   int // interruptions in a row
-	charged  int
-	late     bool // the run's time was over when the last attempt ended: another was not to follow
-	last     *sim.Process
-	started  time.Time // of the last attempt, by the record
-	begun    time.Time // when the last process was there, by the clock on the wall
+	number    int  // of the last attempt
+	open      bool // it is under way, by the record
+	won       bool // it has succeeded
+	timedOut  bool
+	cutOff    int // interruptions in a row
+	charged   int
+	late      bool // the run's time was over when the last attempt ended: another was not to follow
+	last      *sim.Process
+	started   time.Time // of the last attempt, by the record
+	notBefore time.Time // of the next attempt
+	begun     time.Time // when the last process was there, by the clock on the wall
 }
 
 func newObserver(w *world) *observer {
 	o := &observer{w: w, plans: map[string]*dag.Plan{}, runs: map[string]*seenRun{}, keys: map[string]string{},
 		ticks: map[tickID]store.Tick{}, fired: map[string]tickID{}, alive: map[*sim.Process]bool{}, ended: map[*sim.Process]bool{},
-		asked: map[*sim.Process]bool{}, open: map[string]*seenRun{}}
+		asked: map[*sim.Process]bool{}, open: map[string]*seenRun{}, paused: map[string]bool{}, ends: map[string][]runEnd{}}
 	for _, files := range w.files {
 		for _, f := range files {
 			o.plans[f.Version] = f.Plan()
@@ -111,10 +120,19 @@ func (o *observer) look() []string {
 			}
 			delete(o.alive, x.Process)
 			o.ended[x.Process] = true
+		case boots:
+			o.boots(x)
+		case taken:
+			o.inherited()
 		case up:
 			o.upSince = e.Wall
 		case down:
-			o.upSince = time.Time{}
+			o.spans = append(o.spans, [2]time.Time{o.upSince, e.Wall})
+			o.upSince, o.policy.policy = time.Time{}, runtime.StartupRecover
+		case paused:
+			o.paused[x.workflow] = true
+		case resumes:
+			delete(o.paused, x.workflow)
 		case stepped:
 			o.steps++
 			if !o.upSince.IsZero() {
@@ -154,10 +172,13 @@ func (o *observer) handed(x handed) {
 }
 
 func (o *observer) written(b *store.Batch) {
+	var starting, ended []*seenRun
 	for i := range b.Create {
 		o.created(&b.Create[i])
+		if b.Create[i].State.Final() {
+			ended = append(ended, o.runs[b.Create[i].ID])
+		}
 	}
-	var starting []*seenRun
 	for i := range b.Update {
 		r := o.runs[b.Update[i].ID]
 		if r.rec.State != machine.RunRunning && b.Update[i].State == machine.RunRunning {
@@ -166,7 +187,10 @@ func (o *observer) written(b *store.Batch) {
 		if r.rec.State.Final() && !b.Update[i].State.Final() {
 			r.again = true
 		}
-		if b.Update[i].Version != r.rec.Version {
+		if b.Update[i].State.Final() && !r.rec.State.Final() {
+			ended = append(ended, r)
+		}
+		if b.Update[i].Version != r.rec.Version && !slices.Contains(b.Restate, r.rec.ID) {
 			o.broken("run %s of %s has gone over to another version", r.rec.ID, r.rec.Workflow)
 		}
 		r.rec = b.Update[i]
@@ -184,10 +208,10 @@ func (o *observer) written(b *store.Batch) {
 				continue
 			}
 			o.event(r, e)
-			if _, err := r.machine.Apply(e); err != nil {
-				o.broken("run %s: its events cannot be replayed: %v", a.RunID, err)
-			}
 		}
+	}
+	for _, id := range b.Restate {
+		o.runs[id].tasks = map[string]store.Task{}
 	}
 	for _, t := range b.Tasks {
 		o.runs[t.RunID].tasks[t.ID] = t
@@ -196,6 +220,7 @@ func (o *observer) written(b *store.Batch) {
 		o.tick(t)
 	}
 	o.limits(starting)
+	o.told(b, ended)
 }
 
 func (o *observer) created(run *store.Run) {
@@ -250,12 +275,19 @@ func (r *seenRun) name(t dag.Task, i machine.Instance) string {
 
 // event takes in what is stored of a run.
 func (o *observer) event(r *seenRun, e machine.Event) {
+	if changed, is := e.(machine.VersionChanged); is {
+		r.goesOver(o.plans[changed.To])
+		return
+	}
+	if _, err := r.machine.Apply(e); err != nil {
+		o.broken("run %s: its events cannot be replayed: %v", r.rec.ID, err)
+	}
 	switch e := e.(type) {
 	case machine.RunStarted:
 		if !r.begun.IsZero() && !r.again { // a retry waits for its turn
 			o.broken("run %s starts twice", r.rec.ID)
 		}
-		if o.steps == 0 && !r.again && e.At.Before(r.rec.NotBefore) { // a retry is a wish for now
+		if o.steps == 0 && !r.again && !r.hurried && e.At.Before(r.rec.NotBefore) { // a retry is a wish for now
 			o.broken("run %s starts at %s, before %s", r.rec.ID, e.At, r.rec.NotBefore)
 		}
 		r.begun, r.again = e.At, false
@@ -276,19 +308,14 @@ func (o *observer) event(r *seenRun, e machine.Event) {
 	case machine.RunRetried:
 		r.begun, r.timedOut, r.cancels = e.At, false, 0
 		r.retried++
-		for k, u := range r.units {
-			u.cutOff, u.charged = 0, 0
-			if n := r.plan.Tasks[k.Task]; n.Late || n.Callers > 0 {
-				u.won = false // a handler can be called anew
-			}
-		}
+		r.beginAnew(e)
 	}
 }
 
 // attemptStarts: promises 2, 3 and 6, by the record.
 func (o *observer) attemptStarts(r *seenRun, e machine.AttemptStarted) {
 	u, name, spec := r.unit(e.Task, e.Instance), r.name(e.Task, e.Instance), r.plan.Tasks[e.Task].Spec
-	if e.Attempt != u.number+1 {
+	if e.Attempt != u.number+1 && (!r.over || e.Attempt <= u.number) {
 		o.broken("%s: attempt %d after attempt %d", name, e.Attempt, u.number)
 	}
 	if u.open {
@@ -296,6 +323,9 @@ func (o *observer) attemptStarts(r *seenRun, e machine.AttemptStarted) {
 	}
 	if u.won {
 		o.broken("%s has succeeded, and attempt %d of it starts", name, e.Attempt)
+	}
+	if early := u.notBefore.Sub(e.At); o.steps == 0 && early > 0 {
+		o.broken("%s: attempt %d starts %s before the pause is over", name, e.Attempt, early)
 	}
 	if u.cutOff >= 3 || u.cutOff > 0 && spec.Recovery.V == dsl.RecoveryFail {
 		o.broken("%s: attempt %d starts after %d interruptions in a row", name, e.Attempt, u.cutOff)
@@ -331,6 +361,9 @@ func (o *observer) attemptEnds(r *seenRun, e machine.AttemptEnded) {
 	} else {
 		u.cutOff = 0
 		u.charged++
+		if o.policy.policy != runtime.StartupRunAll { // it is just taking the run over
+			u.notBefore = e.At.Add(pauseOf(spec, u.charged))
+		}
 	}
 	if machine.Succeeds(spec, res) && !res.Stopped {
 		u.won = true
@@ -360,6 +393,11 @@ func (o *observer) attemptEnds(r *seenRun, e machine.AttemptEnded) {
 // nothing of it behind.
 func (o *observer) childEnded(r *seenRun, e machine.AttemptEnded) {
 	spec := r.plan.Tasks[e.Task].Spec
+	if w := spec.WaitFor; w != nil && o.steps == 0 && machine.Succeeds(spec, e.Result) && !e.Result.Stopped {
+		if at, err := time.Parse(time.RFC3339, w.Until.V); err != nil || e.At.Before(at) {
+			o.broken("%s: attempt %d waited for %s, and has ended at %s", r.name(e.Task, e.Instance), e.Attempt, w.Until.V, e.At)
+		}
+	}
 	if spec.Workflow == nil || e.Result.Interrupted {
 		return
 	}
@@ -409,54 +447,6 @@ func (o *observer) began(p *sim.Process) {
 	o.crowd(r, t)
 }
 
-// number gives which of its workflow's texts a version is.
-func (o *observer) number(hash string) int {
-	for _, files := range o.w.files {
-		for i, f := range files {
-			if f.Version == hash {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// markOf gives which version the words of an attempt are from.
-func markOf(a *executor.Attempt) string {
-	switch x := a.Action.(type) {
-	case executor.Command:
-		return x.Argv[1]
-	case executor.Script:
-		return strings.Fields(x.Text)[1]
-	case executor.HTTP:
-		return x.URL[strings.LastIndexByte(x.URL, '/')+1:]
-	}
-	return ""
-}
-
-// crowd: the slots of the engine and of pools, by what is carried out.
-func (o *observer) crowd(r *seenRun, t dag.Task) {
-	if n := len(o.alive); n > o.w.sc.slots {
-		o.broken("%d processes go on, and there are %d slots", n, o.w.sc.slots)
-	}
-	pool := r.plan.Tasks[t].Spec.Pool
-	if pool == nil {
-		return
-	}
-	n := 0
-	for p := range o.alive {
-		other := o.runs[p.Attempt.RunID].plan
-		id, _, _ := machine.ParseName(p.Attempt.Task)
-		k, _ := other.Task(id)
-		if of := other.Tasks[k].Spec.Pool; of != nil && of.Name.V == pool.Name.V {
-			n++
-		}
-	}
-	if n > pool.Slots.V {
-		o.broken("%d processes use the pool %s, which has %d slots", n, pool.Name.V, pool.Slots.V)
-	}
-}
-
 // tick: promise 5, as rows come in.
 func (o *observer) tick(t store.Tick) {
 	id := tickID{t.Workflow, t.Schedule, t.At.UnixMicro()}
@@ -464,8 +454,11 @@ func (o *observer) tick(t store.Tick) {
 		o.broken("the tick of %s (%s) at %s has two rows", t.Workflow, t.Schedule, t.At)
 	}
 	o.ticks[id] = t
-	if t.Outcome != store.TickFired && t.Outcome != store.TickSkipped {
+	if t.Outcome != store.TickFired && t.Outcome != store.TickSkipped || t.RunID == "" && o.pauses(t.Workflow) {
 		return
+	}
+	if t.Outcome == store.TickFired && o.paused[t.Workflow] {
+		o.broken("the tick of %s (%s) at %s starts a run, and the workflow is paused", t.Workflow, t.Schedule, t.At)
 	}
 	r := o.runs[t.RunID]
 	switch {
@@ -479,25 +472,4 @@ func (o *observer) tick(t store.Tick) {
 		o.broken("run %s belongs to two ticks", t.RunID)
 	}
 	o.fired[t.RunID] = id
-}
-
-// atTheEnd: nothing is left, and what is told is what the events say.
-func (o *observer) atTheEnd() {
-	if n := len(o.alive); n > 0 {
-		o.broken("at the end %d processes go on", n)
-	}
-	ctx := context.Background()
-	for _, id := range o.order {
-		r := o.runs[id]
-		if !r.rec.State.Final() {
-			o.broken("run %s of %s is %s for ever", id, r.rec.Workflow, r.rec.State)
-			continue
-		}
-		_, fired := o.fired[id]
-		if bySelf := r.rec.Trigger == store.TriggerSchedule || r.rec.Trigger == store.TriggerAfter; bySelf != fired {
-			o.broken("run %s of %s was started by %s; a tick of it: %v", id, r.rec.Workflow, r.rec.Trigger, fired)
-		}
-		o.replayed(ctx, r)
-		o.implied(r)
-	}
 }

@@ -9,6 +9,28 @@ import (
 	"github.com/ax-scheduler/ax/store"
 )
 
+// atTheEnd: nothing is left, and what is told is what the events say.
+func (o *observer) atTheEnd() {
+	if n := len(o.alive); n > 0 {
+		o.broken("at the end %d processes go on", n)
+	}
+	ctx := context.Background()
+	for _, id := range o.order {
+		r := o.runs[id]
+		if !r.rec.State.Final() {
+			o.broken("run %s of %s is %s for ever", id, r.rec.Workflow, r.rec.State)
+			continue
+		}
+		_, fired := o.fired[id]
+		if bySelf := r.rec.Trigger == store.TriggerSchedule || r.rec.Trigger == store.TriggerAfter; bySelf != fired {
+			o.broken("run %s of %s was started by %s; a tick of it: %v", id, r.rec.Workflow, r.rec.Trigger, fired)
+		}
+		o.replayed(ctx, r)
+		o.implied(r)
+		o.toldLate(r)
+	}
+}
+
 // replayed: the rows that lists and pages read say what the events say.
 func (o *observer) replayed(ctx context.Context, r *seenRun) {
 	id, m := r.rec.ID, r.machine
@@ -55,6 +77,9 @@ func (o *observer) sameUnit(m *machine.Run, r *seenRun, u machine.Unit, rows map
 		return // its attempts are those of its instances
 	}
 	all := rows[u]
+	if r.over {
+		return // it counts on, and what was before may be the attempts of instances
+	}
 	if len(all) != v.Attempts {
 		o.broken("%s has had %d attempts by its events, and has %d rows of attempts", name, v.Attempts, len(all))
 		return

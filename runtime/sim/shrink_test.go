@@ -80,13 +80,14 @@ func (sc *scenario) copy() *scenario {
 // without gives a version with one task less.
 func (r *version) without(k int) *version {
 	c, id := *r, r.tasks[k].id
-	c.tasks = nil
+	c.tasks, c.rooted = nil, r.rooted && k > 0
 	for i, t := range r.tasks {
 		if i == k {
 			continue
 		}
 		u := *t
 		u.deps = slices.DeleteFunc(slices.Clone(t.deps), func(d dep) bool { return d.on == id })
+		u.keys = slices.DeleteFunc(slices.Clone(t.keys), func(k string) bool { return strings.Contains(k, "tasks."+id+".") })
 		if u.failed == id {
 			u.failed = ""
 		}

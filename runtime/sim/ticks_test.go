@@ -103,18 +103,23 @@ func (o *observer) ledgerOf(key [2]string, rows map[int64]store.Tick, until time
 // minute by minute.
 func (o *observer) dueTimes(key [2]string, after, until time.Time) (due []time.Time) {
 	what, _, _ := strings.Cut(key[1], " of ")
+	var of *flow
+	zone := time.UTC
+	for _, f := range o.w.sc.flows {
+		if f.name == key[0] {
+			of = f
+			zone, _ = cron.LoadZone(f.zone)
+		}
+	}
+	defer func() {
+		due = slices.DeleteFunc(due, func(at time.Time) bool { return !of.days.has(at.In(zone).Format(time.DateOnly)) })
+	}()
 	if text, is := strings.CutPrefix(what, "every "); is {
 		every, _ := time.ParseDuration(text)
 		for at := after.Add(every); !at.After(until); at = at.Add(every) {
 			due = append(due, at)
 		}
 		return due
-	}
-	zone := time.UTC
-	for _, f := range o.w.sc.flows {
-		if f.name == key[0] {
-			zone, _ = cron.LoadZone(f.zone)
-		}
 	}
 	fields := strings.Fields(what)
 	fixed := !strings.Contains(fields[0]+fields[1], "*") // at a time of the day

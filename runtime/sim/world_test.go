@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,22 +13,29 @@ import (
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/executor"
-	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/runtime/sim"
-	"github.com/ax-scheduler/ax/store"
 )
 
 // What a world adds to the history.
 type (
-	up   struct{ engine int } // it has taken in what others left, and keeps schedules
-	down struct{ engine int } // from now on it does nothing
+	// boots is an engine that begins to take in what others left, and taken tells
+	// that it has.
+	boots struct {
+		engine int
+		policy runtime.Startup
+	}
+	taken struct{ engine int }
+	up    struct{ engine int } // it keeps schedules
+	down  struct{ engine int } // from now on it does nothing
 	// handed is a run that somebody was told of.
 	handed struct {
 		id, workflow, key string
 		notBefore         time.Time
 	}
 	cancelled struct{ id string } // somebody was told that it is
+	paused    struct{ workflow string }
+	resumes   struct{ workflow string } // somebody is about to be told that it goes on
 	loaded    struct{ catalog *reload.Catalog }
 	stepped   struct{ by time.Duration }
 	restless  struct{}              // engines end for no reason
@@ -52,6 +58,7 @@ type world struct {
 	mu      sync.Mutex
 	catalog *reload.Catalog
 	last    map[string]*reload.Loaded // of each workflow, gone ones too
+	broken  map[string]bool           // workflows whose files do not compile
 	now     *engine                   // nil while none is there
 	outage  time.Duration             // after this engine
 	full    time.Time                 // until when the disk is full
@@ -72,7 +79,7 @@ type engine struct {
 }
 
 func newWorld(sc *scenario, data string) (*world, error) {
-	w := &world{sc: sc, data: data, files: map[string][]*reload.Loaded{}, last: map[string]*reload.Loaded{}}
+	w := &world{sc: sc, data: data, files: map[string][]*reload.Loaded{}, last: map[string]*reload.Loaded{}, broken: map[string]bool{}}
 	w.history = &sim.History{Clock: w.clock}
 	w.disk = &sim.Disk{History: w.history, Fate: w.fate}
 	w.procs = &sim.Processes{History: w.history, Does: w.does, Survives: w.survives}
@@ -213,7 +220,16 @@ func (w *world) succession(over chan struct{}) {
 		e := w.boot(i)
 		served := make(chan struct{})
 		go func() { _ = e.Serve(e.ctx); close(served) }() // the plug tells why
-		if err := e.Recover(e.ctx, runtime.StartupRecover); err == nil {
+		policy := w.policy(i)
+		w.history.Add(boots{i, policy})
+		if err := e.Recover(e.ctx, policy); err == nil {
+			time.Sleep(time.Microsecond) // one that could not write comes to its end first
+			select {
+			case <-e.plug.Off():
+			case <-served:
+			default:
+				w.history.Add(taken{i})
+			}
 			w.loadNow(e)
 			_ = e.LookAgain(e.ctx) // or it has ended
 			w.set(func() { e.ready = true })
@@ -240,6 +256,21 @@ func (w *world) succession(over chan struct{}) {
 		case <-time.After(max(outage, time.Second)):
 		}
 	}
+}
+
+// policy draws what an engine does with what others left.
+func (w *world) policy(engine int) (p runtime.Startup) {
+	p = runtime.StartupRecover
+	w.set(func() {
+		switch r := w.chance("policy", engine).IntN(20); {
+		case w.healthy || engine == 0:
+		case r == 0:
+			p = runtime.StartupCancel
+		case r < 3:
+			p = runtime.StartupRunAll
+		}
+	})
+	return p
 }
 
 func (w *world) set(do func()) {
@@ -292,105 +323,6 @@ func (w *world) loadNow(e *engine) {
 	_ = e.Load(e.ctx, c) // ax serve logs it, and goes on
 }
 
-// do carries out one act.
-func (w *world) do(a act) {
-	var e *engine
-	ready := false
-	w.set(func() {
-		if e = w.now; e != nil {
-			ready = e.ready
-		}
-	})
-	switch a.kind {
-	case "step":
-		w.step.Add(int64(a.wait))
-		w.history.Add(stepped{a.wait})
-		return
-	case "full":
-		w.set(func() { w.full = time.Now().Add(a.wait) })
-		return
-	case "edit", "remove":
-		w.edit(a, e)
-		return
-	}
-	if !ready {
-		return
-	}
-	switch a.kind {
-	case "crash", "stop":
-		w.set(func() { w.outage = a.wait })
-		if a.kind == "crash" {
-			e.plug.Pull()
-		}
-		e.stop()
-	case "trigger":
-		w.trigger(a, e)
-	case "cancel", "retry":
-		w.again(a, e)
-	}
-}
-
-// edit changes a file, or takes it away.
-func (w *world) edit(a act, e *engine) {
-	if w.sc.flows[a.flow].gone {
-		return
-	}
-	c := &reload.Catalog{Workflows: map[string]*reload.Loaded{}}
-	name := w.sc.flows[a.flow].name
-	w.set(func() {
-		for n, f := range w.catalog.Workflows {
-			c.Workflows[n] = f
-		}
-		if a.kind == "remove" {
-			delete(c.Workflows, name)
-		} else {
-			versions := w.files[name]
-			c.Workflows[name] = versions[a.n%len(versions)]
-			w.last[name] = c.Workflows[name]
-		}
-		w.catalog = c
-	})
-	w.load(e)
-}
-
-func (w *world) trigger(a act, e *engine) {
-	name := w.sc.flows[a.flow].name
-	plan, err := w.workflow(name)
-	if err != nil {
-		return
-	}
-	q := runtime.Request{Plan: plan, Params: map[string]string{"n": fmt.Sprint(a.n)}, Key: a.key}
-	if a.wait > 0 {
-		q.NotBefore = w.history.Clock().Add(a.wait)
-	}
-	run, err := e.Start(e.ctx, q)
-	if err == nil && !e.plug.Dead() {
-		w.history.Add(handed{run.ID, name, a.key, q.NotBefore})
-	}
-}
-
-// again cancels a run that goes, or retries one that has ended.
-func (w *world) again(a act, e *engine) {
-	runs, err := w.disk.Runs(e.ctx, store.RunFilter{Limit: 100})
-	runs = slices.DeleteFunc(runs, func(r store.Run) bool {
-		if a.kind == "cancel" {
-			return r.State.Final()
-		}
-		return !r.State.Final() || r.State == machine.RunSucceeded
-	})
-	if err != nil || len(runs) == 0 {
-		return
-	}
-	id := runs[a.flow%len(runs)].ID
-	if a.kind == "retry" {
-		_ = e.Retry(e.ctx, id, nil) // it may have gone on meanwhile
-		return
-	}
-	if err := e.Cancel(e.ctx, id, "an operator"); err == nil && !e.plug.Dead() {
-		w.history.Add(cancelled{id})
-	}
-}
-
 // becomeCalm waits until all that is due is dealt with, and everything has ended.
 func (w *world) becomeCalm() {
 	time.Sleep(7 * time.Minute) // the longest jitter, and some
@@ -403,7 +335,7 @@ func (w *world) becomeCalm() {
 	var e *engine
 	w.set(func() { e = w.now })
 	w.load(e)
-	for range 3 * 24 * 12 {
+	for range 20 * 24 * 12 {
 		time.Sleep(5 * time.Minute)
 		if w.isCalm() || w.restless() {
 			return
