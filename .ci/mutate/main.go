@@ -32,7 +32,7 @@ type suite struct {
 	parts  []string
 	tests  string // folder whose tests are copied
 	bugs   []bug
-	find   func(copied, run string) (string, error)
+	find   func(copied, run string, planted bool) (string, error)
 }
 
 var suites = map[string]suite{
@@ -72,7 +72,7 @@ func (s suite) mutate(run, only string) (survived int, err error) {
 			return 0, err
 		}
 	}
-	if verdict, err := s.find(copied, run); err != nil || verdict != "" {
+	if verdict, err := s.find(copied, run, false); err != nil || verdict != "" {
 		return 0, errors.Join(fmt.Errorf("the tests fail without a bug: %s", verdict), err)
 	}
 	planted := 0
@@ -134,14 +134,14 @@ func (s suite) plant(copied string, b bug, run string) (caught string, err error
 	if err := os.WriteFile(path, bytes.Replace(text, []byte(b.old), []byte(b.new), 1), 0o644); err != nil {
 		return "", err
 	}
-	return s.find(copied, run)
+	return s.find(copied, run, true)
 }
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out`)
 
 // test runs the tests of the copy and gives the first that failed. That it does
 // not compile is an error.
-func test(copied, run string) (string, error) {
+func test(copied, run string, _ bool) (string, error) {
 	cmd := exec.Command("go", "test", "-count=1", "-short", "-failfast", "-timeout=60s", "-run="+run, "./runtime/machine",
 		"-rapid.nofailfile", "-rapid.shrinktime=0s")
 	cmd.Dir = copied
@@ -161,14 +161,24 @@ func test(copied, run string) (string, error) {
 
 var repeat = regexp.MustCompile(`AX_SEED=(\d+)`)
 
-// mostSeeds are tried with each bug, and without any.
-const mostSeeds = 600
+// mostSeeds are tried with each bug, and soundSeeds without any.
+const mostSeeds, soundSeeds = 2000, 200
 
 // simulate runs some seeds of the simulation of the copy, more and more of them,
 // and gives the first that found something.
-func simulate(copied, _ string) (string, error) {
-	for from, many := 1, 50; from <= mostSeeds; from, many = from+many, 3*many {
-		caught, err := simulateSome(copied, from, min(many, mostSeeds-from+1))
+func simulate(copied, _ string, planted bool) (string, error) {
+	program := filepath.Join(copied, "sim.test")
+	build := exec.Command("go", "test", "-c", "-o", program, "./runtime/sim")
+	build.Dir = copied
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	most := soundSeeds
+	if planted {
+		most = mostSeeds
+	}
+	for from, many := 1, 16; from <= most; from, many = from+many, 3*many {
+		caught, err := simulateSome(program, from, min(many, most-from+1))
 		if err != nil || caught != "" {
 			return caught, err
 		}
@@ -176,10 +186,9 @@ func simulate(copied, _ string) (string, error) {
 	return "", nil
 }
 
-func simulateSome(copied string, from, many int) (string, error) {
-	cmd := exec.Command("go", "test", "-count=1", fmt.Sprint("-timeout=", 60+many/5, "s"), "-run=Promises", "./runtime/sim")
-	cmd.Dir = copied
-	cmd.Env = append(os.Environ(), fmt.Sprint("AX_SEED=", from), fmt.Sprint("AX_SEEDS=", many))
+func simulateSome(program string, from, many int) (string, error) {
+	cmd := exec.Command(program, fmt.Sprint("-test.timeout=", 90+many/2, "s"), "-test.run=Promises")
+	cmd.Env = append(os.Environ(), "GOGC=400", fmt.Sprint("AX_SEED=", from), fmt.Sprint("AX_SEEDS=", many))
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return "", nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -52,33 +53,45 @@ var mustNotImport = map[string][]string{
 	"dsl":             {"os", "os/exec", "net", "net/http", "database/sql", "log/slog", "context", "math/rand", "math/rand/v2"},
 }
 
-// inFiles parses every Go file of the project and hands it on with the package
-// that it belongs to, by its folder.
-func inFiles(t *testing.T, do func(pkg, path string, f *ast.File)) {
-	t.Helper()
+// goFile is a Go file of the project.
+type goFile struct {
+	pkg, path string // its folder, and its own
+	parsed    *ast.File
+}
+
+// goFiles are all of them, parsed once for all tests.
+var goFiles = sync.OnceValues(func() (all []goFile, err error) {
 	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
 			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, ".go"):
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"): // tests may look at anything
 			return nil
 		}
 		rel, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		do(filepath.ToSlash(filepath.Dir(rel)), filepath.ToSlash(rel), f)
-		return nil
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		all = append(all, goFile{filepath.ToSlash(filepath.Dir(rel)), filepath.ToSlash(rel), f})
+		return err
 	})
+	return all, err
+})
+
+// inFiles hands on every Go file that is no test, with the package that it belongs
+// to, by its folder.
+func inFiles(t *testing.T, do func(pkg, path string, f *ast.File)) {
+	t.Helper()
+	all, err := goFiles()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range all {
+		do(f.pkg, f.path, f.parsed)
 	}
 }
 
@@ -100,9 +113,6 @@ func upward(pkg, path string) string {
 
 func TestImportsPointDown(t *testing.T) {
 	inFiles(t, func(pkg, path string, f *ast.File) {
-		if strings.HasSuffix(path, "_test.go") {
-			return // tests may look at anything
-		}
 		for _, imp := range f.Imports {
 			name, err := strconv.Unquote(imp.Path.Value)
 			if err != nil {
@@ -135,7 +145,7 @@ func TestAnUpwardImportIsNoticed(t *testing.T) {
 // The pure packages read no clock and start no goroutine.
 func TestPurePackagesArePure(t *testing.T) {
 	inFiles(t, func(pkg, path string, f *ast.File) {
-		if strings.HasSuffix(path, "_test.go") || mustNotImport[pkg] == nil {
+		if mustNotImport[pkg] == nil {
 			return
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -155,9 +165,7 @@ func TestPurePackagesArePure(t *testing.T) {
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	documented := map[string]bool{}
 	inFiles(t, func(pkg, path string, f *ast.File) {
-		if !strings.HasSuffix(path, "_test.go") {
-			documented[pkg] = documented[pkg] || f.Doc != nil
-		}
+		documented[pkg] = documented[pkg] || f.Doc != nil
 	})
 	for pkg, ok := range documented {
 		if !ok {
