@@ -92,10 +92,30 @@ func (o *observer) ledgerOf(key [2]string, rows map[int64]store.Tick, until time
 			o.broken("%s: the tick of %q at %s is not in the ledger", key[0], key[1], t.UTC())
 		}
 	}
-	for _, t := range at[1:] {
+	for i, t := range at[1:] {
 		if !want[t] {
 			o.broken("%s: the tick of %q at %s is in the ledger, and was never due", key[0], key[1], time.UnixMicro(t).UTC())
 		}
+		if rows[t].Outcome == store.TickFired {
+			o.interval(rows[t], rows, at[:i+1])
+		}
+	}
+}
+
+// interval: the run of a tick stands for the time since the tick before, or since
+// the one before those that were merged into it.
+func (o *observer) interval(t store.Tick, rows map[int64]store.Tick, before []int64) {
+	r := o.runs[t.RunID]
+	for len(before) > 0 && rows[before[len(before)-1]].Outcome == store.TickMerged {
+		before = before[:len(before)-1]
+	}
+	if r == nil || len(before) < 2 || o.steps > 0 || o.pauses(t.Workflow) { // since before it was loaded, or beside ticks in a pause
+		return
+	}
+	from := time.UnixMicro(before[len(before)-1])
+	if !r.rec.IntervalFrom.Equal(from) || !r.rec.IntervalTo.Equal(t.At) {
+		o.broken("run %s of %s stands for the time from %s to %s, and it is from %s to %s", r.rec.ID, r.rec.Workflow,
+			r.rec.IntervalFrom.UTC(), r.rec.IntervalTo.UTC(), from.UTC(), t.At.UTC())
 	}
 }
 
