@@ -19,6 +19,7 @@ type scenario struct {
 	flows []*flow
 	acts  []act   // by time
 	harm  []fault // to writes
+	slow  bool    // each write takes up to six tenths of a second, in which much can come between
 }
 
 // flow is one workflow in all its versions.
@@ -95,6 +96,7 @@ func draw(seed uint64) *scenario {
 	d.acts()
 	d.harm()
 	d.steps()
+	sc.slow = d.chance(25)
 	return sc
 }
 

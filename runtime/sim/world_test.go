@@ -109,6 +109,9 @@ func (w *world) fate(engine, n int) (sim.Fault, time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	took := 2 * time.Duration(1+w.chance("write", engine, n).IntN(1500)) * time.Microsecond // in whole halves
+	if w.sc.slow {
+		took *= 200
+	}
 	if w.healthy {
 		return sim.None, took
 	}
