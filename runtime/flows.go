@@ -59,8 +59,12 @@ func (f *flow) going(group string) (n int) {
 }
 
 // admit takes in a run that is stored as queued: it starts, or waits for its
-// turn behind max_active.
+// turn behind max_active. Between the write of a new run and this, a look at what
+// is queued in the store may have found it: whoever comes first with it counts.
 func (lp *loop) admit(l *live) {
+	if had := lp.live[l.rec.ID]; had != nil && !had.rec.State.Final() {
+		return
+	}
 	lp.adopt(l)
 	lp.queue(l)
 }

@@ -199,3 +199,40 @@ func TestNothingIsWrittenThatFollowsFromAWriteOfWhichNobodyKnows(t *testing.T) {
 		}
 	})
 }
+
+// A backfill has the engine look for queued runs while the run of a tick is on
+// disk and not yet known to it.
+func TestARunThatIsFoundInTheStoreOnItsWayToTheEngineIsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const text = "name: flow\ncron: '*/10 * * * *'\ntimezone: UTC\noverlap: buffer_one\ntasks:\n  a: {run: x}\n"
+		x := &script{t0: time.Now(), took: map[string]time.Duration{"a": 15 * time.Minute}}
+		d := &badDisk{after: func(b *store.Batch) error {
+			if len(b.Ticks) > 0 {
+				time.Sleep(2 * time.Second)
+			}
+			return nil
+		}}
+		err := serveOn(t, d, x, "test", func(ctx context.Context, e *runtime.Engine) {
+			load(ctx, t, e, text)
+			time.Sleep(time.Until(x.t0.Add(20*time.Minute + time.Second)))
+			hour := func(h time.Duration) string { return x.t0.Add(h).UTC().Format(time.RFC3339) }
+			filled, err := e.Backfill(ctx, runtime.Backfill{Plan: plan(t, text), From: hour(-time.Hour), To: hour(-55 * time.Minute)})
+			if err != nil || len(filled) != 1 {
+				t.Fatalf("%v, %v", filled, err)
+			}
+			time.Sleep(11 * time.Minute) // it has begun when the first run ended, and then the next tick came
+			runs, err := e.Store.Runs(ctx, store.RunFilter{Workflow: "flow", Limit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, run := range runs {
+				if run.ScheduledFor.Equal(x.t0.Add(20*time.Minute)) && run.State != machine.RunRunning {
+					t.Errorf("the run that is carried out is %s: %s", run.State, run.Error)
+				}
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

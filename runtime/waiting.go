@@ -246,6 +246,8 @@ func (e *Engine) takeIn(ctx context.Context, runs []store.Run) error {
 			rec.State, rec.Reason, rec.Error = machine.RunFailed, machine.ReasonStartError, err.Error()
 			rec.FinishedAt = e.now()
 			l = nil
+		} else if !l.run.Waits() {
+			continue // it has started since it was read
 		}
 		if rec.Owner != e.Owner || l == nil {
 			rec.Owner = e.Owner
