@@ -256,6 +256,11 @@ func TestWithItsSupervisorAnAttemptIsLostAndEnded(t *testing.T) {
 	if o := <-outcome; !o.Interrupted || o.ExitCode != notRun || len(o.Leftovers) > 0 {
 		t.Errorf("outcome %+v", o)
 	}
+	// They are ours since their parent died. What was killed is a zombie until somebody looks for orphans.
+	eventually(t, "what is dead is reaped", func() bool {
+		ReapOrphans()
+		return len(kin.strangers()) == 0
+	})
 	wantGone(t, a, treeSize)
 	a.Number++
 	a.Action = sh("exit 5")
