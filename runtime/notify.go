@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -93,7 +94,7 @@ func failedTasks(r *machine.Run) (failed []TaskReport) {
 // tellEnds puts what is to be told of ends into the batch that makes them
 // durable.
 func (e *Engine) tellEnds(ctx context.Context, b *store.Batch, ends []runEnd) {
-	failed := map[string]bool{} // what became last of workflows in this batch
+	stored := map[string][]pastEnd{}
 	for i := range ends {
 		end := &ends[i]
 		run, wf := &end.run, end.plan.Workflow
@@ -102,18 +103,12 @@ func (e *Engine) tellEnds(ctx context.Context, b *store.Batch, ends []runEnd) {
 		switch run.State {
 		case machine.RunFailed:
 			n.Summary = fmt.Sprintf("%s failed: %s", run.Workflow, n.Error)
-			failed[run.Workflow] = true
 		case machine.RunSucceeded:
 			events = []string{eventSucceeded}
 			n.Summary = fmt.Sprintf("%s succeeded in %s", run.Workflow, run.FinishedAt.Sub(run.WentAt()).Round(time.Millisecond))
-			before, known := failed[run.Workflow]
-			if !known && wanted(wf, eventRecovered) {
-				before = e.failedBefore(ctx, run)
-			}
-			if before {
+			if wanted(wf, eventRecovered) && e.recovers(ctx, run, stored, b) {
 				events = []string{eventRecovered, eventSucceeded}
 			}
-			failed[run.Workflow] = false
 		default:
 			continue
 		}
@@ -186,53 +181,75 @@ func messageID(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// failedBefore tells whether the last end of a workflow before a run's own was a
-// failure. Where that cannot be found out it was: a message too many is better
-// than one too few.
-func (e *Engine) failedBefore(ctx context.Context, run *store.Run) bool {
-	others, err := e.Store.Runs(ctx, store.RunFilter{
-		Workflow: run.Workflow, States: []machine.RunState{machine.RunFailed, machine.RunSucceeded}, Limit: 100,
-	})
-	at, failed := time.Time{}, false
-	for _, o := range others {
-		if o.ID != run.ID && o.FinishedAt.After(at) {
-			at, failed = o.FinishedAt, o.State == machine.RunFailed
-		}
-	}
-	earlier, err2 := e.endsBeforeRetries(ctx, run)
-	for _, o := range earlier {
-		if o.at.After(at) && o.state != machine.RunCancelled {
-			at, failed = o.at, o.state == machine.RunFailed
-		}
-	}
-	for _, err := range []error{err, err2} {
-		if err != nil {
-			e.Log.Error("it cannot be found out whether a workflow failed before", "workflow", run.Workflow, "run", run.ID, "error", err)
-			return true
-		}
-	}
-	return failed
+// pastEnd is a failure or a success that a run had.
+type pastEnd struct {
+	run    string
+	at     time.Time
+	failed bool
 }
 
-// earlierEnd is an end that a run had before it was retried.
-type earlierEnd struct {
-	at    time.Time
-	state machine.RunState
+func pastEndOf(r *store.Run) pastEnd {
+	return pastEnd{r.ID, r.FinishedAt, r.State == machine.RunFailed}
 }
 
-// endsBeforeRetries gives the ends that a run, and others of its workflow whose last
-// course has not ended or was cancelled, had before they were retried.
-func (e *Engine) endsBeforeRetries(ctx context.Context, run *store.Run) ([]earlierEnd, error) {
+// compare orders ends by time. Of those of one instant, in which all may end that
+// wait for one time, failures are the last: whoever is told of one is then told of
+// a recovery, in whatever order they are written.
+func (p pastEnd) compare(q pastEnd) int {
+	rank := map[bool]int{true: 1}
+	return cmp.Or(p.at.Compare(q.at), rank[p.failed]-rank[q.failed], strings.Compare(p.run, q.run))
+}
+
+// recovers tells whether the last end of a workflow before the success of a run was
+// a failure: of those in the store, which are kept by workflow, and of those in the
+// batch. Where that cannot be found out it was: a message too many is better than one
+// too few.
+func (e *Engine) recovers(ctx context.Context, run *store.Run, stored map[string][]pastEnd, b *store.Batch) bool {
 	ends, err := e.earlierEnds(ctx, run)
+	others, known := stored[run.Workflow]
+	if !known && err == nil {
+		others, err = e.pastEnds(ctx, run.Workflow)
+	}
+	if err != nil {
+		e.Log.Error("it cannot be found out whether a workflow failed before", "workflow", run.Workflow, "run", run.ID, "error", err)
+		return true
+	}
+	stored[run.Workflow] = others
+	self := pastEndOf(run)
+	for _, p := range others {
+		if p.run != run.ID && !(p.failed && p.at.Equal(self.at)) { // the clock may have put others later, though they were before
+			ends = append(ends, p)
+		}
+	}
+	for _, rows := range [][]store.Run{b.Create, b.Update} {
+		for i := range rows {
+			p, state := pastEndOf(&rows[i]), rows[i].State
+			if rows[i].Workflow == run.Workflow && (state == machine.RunFailed || state == machine.RunSucceeded) && p.compare(self) < 0 {
+				ends = append(ends, p)
+			}
+		}
+	}
+	return len(ends) > 0 && slices.MaxFunc(ends, pastEnd.compare).failed
+}
+
+// pastEnds gives the last ends of the runs of a workflow, and those before their
+// retries of runs whose last course has not ended or was cancelled.
+func (e *Engine) pastEnds(ctx context.Context, workflow string) (ends []pastEnd, err error) {
+	ended, err := e.Store.Runs(ctx, store.RunFilter{
+		Workflow: workflow, States: []machine.RunState{machine.RunFailed, machine.RunSucceeded}, Limit: 100,
+	})
 	if err != nil {
 		return nil, err
 	}
+	for i := range ended {
+		ends = append(ends, pastEndOf(&ended[i]))
+	}
 	others, err := e.Store.Runs(ctx, store.RunFilter{
-		Workflow: run.Workflow, States: []machine.RunState{machine.RunQueued, machine.RunRunning, machine.RunCancelled}, Limit: 100,
+		Workflow: workflow, States: []machine.RunState{machine.RunQueued, machine.RunRunning, machine.RunCancelled}, Limit: 100,
 	})
 	for i := range others {
 		o := &others[i]
-		if o.ID == run.ID || o.StartedAt.IsZero() || o.State != machine.RunQueued && o.WentAt().Equal(o.StartedAt) {
+		if o.StartedAt.IsZero() || o.State != machine.RunQueued && o.WentAt().Equal(o.StartedAt) {
 			continue // it goes for the first time
 		}
 		more, failed := e.earlierEnds(ctx, o)
@@ -241,16 +258,16 @@ func (e *Engine) endsBeforeRetries(ctx context.Context, run *store.Run) ([]earli
 	return ends, err
 }
 
-// earlierEnds gives those of a run, the first first.
-func (e *Engine) earlierEnds(ctx context.Context, run *store.Run) (ends []earlierEnd, err error) {
+// earlierEnds gives those that a run had before it was retried, the first first.
+func (e *Engine) earlierEnds(ctx context.Context, run *store.Run) (ends []pastEnd, err error) {
 	events, err := e.Store.Events(ctx, run.ID)
 	if err != nil || !slices.ContainsFunc(events, func(ev store.Event) bool { return bytes.Contains(ev.Data, []byte("run-retried")) }) {
 		return nil, err
 	}
 	_, err = e.replayEach(ctx, *run, func(r *machine.Run, ev machine.Event) {
 		if _, retried := ev.(machine.RunRetried); retried {
-			if state, _, _ := r.State(); state.Final() {
-				ends = append(ends, earlierEnd{r.FinishedAt(), state})
+			if state, _, _ := r.State(); state == machine.RunFailed || state == machine.RunSucceeded {
+				ends = append(ends, pastEnd{run.ID, r.FinishedAt(), state == machine.RunFailed})
 			}
 		}
 	})

@@ -175,6 +175,52 @@ func TestARunHasRecoveredWhileTheOneThatFailedIsRetriedOrWasCancelled(t *testing
 	}
 }
 
+func TestOfRunsThatEndInOneInstantOneThatFailsIsTheLastInWhateverOrderTheyAreWritten(t *testing.T) {
+	const text = "name: flow\nmax_active: 3\nparams: {bad: true}\nnotify: [{url: http://127.0.0.1:1, on: [failed, recovered, succeeded]}]\n" +
+		"tasks:\n  a: {run: x, when: params.bad}\n  b: {run: x, when: not params.bad}\n"
+	for _, together := range [][]string{{"true", "false", "false"}, {"false", "true", "false"}, {"false", "false", "true"}} {
+		for _, pause := range []time.Duration{0, time.Second} { // in one write or in several
+			x := &script{fail: map[string]int{"a": -1}, took: map[string]time.Duration{"a": time.Minute, "b": time.Minute}}
+			synctest.Test(t, func(t *testing.T) {
+				x.t0 = time.Now()
+				at := x.t0.Add(time.Minute)
+				e := &runtime.Engine{Store: &store.Memory{}, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "test"}
+				e.Clock = func() time.Time { // which stands still while they end
+					if now := time.Now(); now.Before(at) || now.After(at.Add(10*time.Second)) {
+						return now
+					}
+					return at
+				}
+				serve(t, e, func(ctx context.Context, e *runtime.Engine) {
+					run := func(bad string) string {
+						return start(ctx, t, e, runtime.Request{Plan: plan(t, text), Params: map[string]string{"bad": bad}}).ID
+					}
+					var ids []string
+					for _, bad := range together {
+						ids = append(ids, run(bad))
+						time.Sleep(pause)
+					}
+					for _, id := range ids {
+						wait(ctx, t, e, id)
+					}
+					for range 2 {
+						time.Sleep(time.Minute)
+						wait(ctx, t, e, run("false"))
+					}
+					var told []string
+					for _, m := range outbox(ctx, t, e, x) {
+						told = append(told, strings.Join(strings.Fields(m)[:2], " "))
+					}
+					slices.Sort(told[:3])
+					last := pause * 2
+					equal(t, told, []string{"1m0s failed:", "1m0s succeeded:", "1m0s succeeded:",
+						(3*time.Minute + last).String() + " recovered:", (5*time.Minute + last).String() + " succeeded:"})
+				})
+			})
+		}
+	}
+}
+
 // outbox gives the messages that wait, as "when event: summary".
 func outbox(ctx context.Context, t *testing.T, e *runtime.Engine, x *script) (all []string) {
 	t.Helper()

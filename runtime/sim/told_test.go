@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 // runEnd is one end of a run.
 type runEnd struct {
+	run    *seenRun
 	at     time.Time
 	failed bool
 }
@@ -25,27 +27,39 @@ func (o *observer) told(b *store.Batch, ended []*seenRun) {
 	for i := range b.Messages {
 		o.wanted(&b.Messages[i])
 	}
-	known := map[string]bool{} // whether what ended last in this batch had failed
-	for _, r := range ended {
-		wf := r.rec.Workflow
-		if r.rec.State != machine.RunFailed && r.rec.State != machine.RunSucceeded {
-			continue
-		}
-		failed := r.rec.State == machine.RunFailed
-		before, is := known[wf]
-		if !is && len(o.ends[wf]) > 0 {
-			before = slices.MaxFunc(o.ends[wf], func(a, b runEnd) int { return a.at.Compare(b.at) }).failed
-		}
-		for target := range r.plan.Workflow.Notify {
-			o.toldOf(b, r, target, before && !failed)
-		}
-		known[wf] = failed
-	}
+	var ends []runEnd
 	for _, r := range ended {
 		if r.rec.State == machine.RunFailed || r.rec.State == machine.RunSucceeded {
-			o.ends[r.rec.Workflow] = append(o.ends[r.rec.Workflow], runEnd{r.rec.FinishedAt, r.rec.State == machine.RunFailed})
+			ends = append(ends, runEnd{r, r.rec.FinishedAt, r.rec.State == machine.RunFailed})
 		}
 	}
+	slices.SortFunc(ends, func(a, b runEnd) int { return cmp.Or(a.compare(b), cmp.Compare(a.run.rec.ID, b.run.rec.ID)) })
+	for _, end := range ends {
+		wf := end.run.rec.Workflow
+		recovered := !end.failed && o.failedBefore(end)
+		for target := range end.run.plan.Workflow.Notify {
+			o.toldOf(b, end.run, target, recovered)
+		}
+		o.ends[wf] = append(o.ends[wf], end)
+	}
+}
+
+// compare: of what ends in one instant, failures are the last.
+func (e runEnd) compare(f runEnd) int {
+	rank := map[bool]int{true: 1}
+	return cmp.Or(e.at.Compare(f.at), rank[e.failed]-rank[f.failed])
+}
+
+// failedBefore tells whether what ended last before a success was a failure.
+func (o *observer) failedBefore(end runEnd) bool {
+	last := runEnd{}
+	for _, e := range o.ends[end.run.rec.Workflow] {
+		beside := e.failed && e.at.Equal(end.at) && e.run != end.run
+		if !beside && e.compare(last) > 0 {
+			last = e
+		}
+	}
+	return last.failed
 }
 
 // toldOf compares what a target is told of the end of a run with what it wants.
@@ -168,7 +182,8 @@ func (o *observer) inherited() {
 // pausing tells whether something of a run waits to be tried again.
 func (r *seenRun) pausing() bool {
 	for u := range r.units {
-		if r.machine.View(u).State == machine.Retrying {
+		there := u.Instance == 0 || u.Instance.Index() < r.machine.Instances(u.Task) // or it was in another version
+		if there && r.machine.View(u).State == machine.Retrying {
 			return true
 		}
 	}
