@@ -162,10 +162,15 @@ func (e *Engine) attend(ctx context.Context, id string) (store.Run, error) {
 		case errors.Is(context.Cause(ctx), errCut), errors.Is(err, ErrStopped):
 			return run, errors.Join(err, ctx.Err())
 		case waiting.Err() != nil:
-			waiting = context.WithoutCancel(ctx)
-			if err := e.cancelChild(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+			asked, err := e.cancelChild(ctx, id)
+			if err != nil {
 				return run, err
 			}
+			if asked {
+				waiting = context.WithoutCancel(ctx)
+			}
+		case errors.Is(err, store.ErrFull):
+			e.rest(ctx)
 		case err != nil && !errors.Is(err, context.DeadlineExceeded):
 			return run, err
 		}
@@ -192,13 +197,33 @@ func (e *Engine) wait(ctx context.Context, id string) (store.Run, error) {
 	return e.Wait(ctx, id)
 }
 
-// cancelChild cancels a run for the reason that ctx has ended.
-func (e *Engine) cancelChild(ctx context.Context, id string) error {
+// cancelChild cancels a run for the reason that ctx has ended. Where it could not
+// be asked for, it is to be tried again: a while has passed then. A full disk does
+// not let go of a child, whose processes may still be there.
+func (e *Engine) cancelChild(ctx context.Context, id string) (asked bool, err error) {
 	do := e.Cancel
 	if errors.Is(context.Cause(ctx), errKilled) {
 		do = e.Kill
 	}
-	return do(context.WithoutCancel(ctx), id, "the task that started the run")
+	ctx = context.WithoutCancel(ctx)
+	err = do(ctx, id, "the task that started the run")
+	switch {
+	case errors.Is(err, errOnceThereIsRoom), errors.Is(err, store.ErrNotFound): // or it has ended
+		return true, nil
+	case errors.Is(err, store.ErrFull), errors.Is(err, store.ErrConflict):
+		e.rest(ctx)
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// rest lets a while pass, unless ctx is done or the engine stops.
+func (e *Engine) rest(ctx context.Context) {
+	select {
+	case <-time.After(childPause):
+	case <-ctx.Done():
+	case <-e.over:
+	}
 }
 
 // carriesOut tells whether a run is one that this engine has taken in.

@@ -345,6 +345,10 @@ func (e *Engine) forget(id string, ended chan struct{}) {
 // full, to be told instead.
 const troubleLooks = 100 * time.Millisecond
 
+// errOnceThereIsRoom goes with store.ErrFull where a cancel is on its way all the
+// same: it is not to be asked for again.
+var errOnceThereIsRoom = errors.New("is stopped once there is room")
+
 // Cancel asks a run to stop, or keeps it from starting, and returns when the
 // request is on disk. Where the disk is full it gives store.ErrFull; a live run is
 // stopped as soon as there is room. A second request stops the handlers too that the first one
@@ -392,7 +396,7 @@ func (e *Engine) cancelLive(ctx context.Context, id, by string) (live bool, err 
 		select {
 		case <-look.C:
 			if full := e.trouble.Load(); full != nil {
-				return true, fmt.Errorf("run %s is stopped once there is room: %w", id, *full)
+				return true, fmt.Errorf("run %s %w: %w", id, errOnceThereIsRoom, *full)
 			}
 			continue
 		case err = <-answer:

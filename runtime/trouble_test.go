@@ -236,3 +236,129 @@ func TestARunThatIsFoundInTheStoreOnItsWayToTheEngineIsOne(t *testing.T) {
 		}
 	})
 }
+
+// family gives an engine on the disk that knows the child.
+func (d *badDisk) family(t *testing.T, x runtime.Executor, owner, child string) *runtime.Engine {
+	return &runtime.Engine{Store: d, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: owner,
+		Workflows: library(t, map[string]string{"child": child})}
+}
+
+// The child's processes may be there, and its handlers start once there is room.
+func TestATaskThatIsStoppedWhileTheDiskIsFullWaitsForTheEndOfItsRun(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		took        time.Duration // by the child, if it is let
+		stop        func(e *runtime.Engine, ctx context.Context, id, by string) error
+		task, child string
+	}{
+		{"its time is over", time.Hour, nil, "failed", "cancelled"},
+		{"it is cancelled", time.Hour, (*runtime.Engine).Cancel, "cancelled", "cancelled"},
+		{"it is killed", time.Hour, (*runtime.Engine).Kill, "cancelled", "cancelled"},
+		{"it is cancelled, and its run is over", 90 * time.Second, (*runtime.Engine).Cancel, "succeeded", "succeeded"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, x := &badDisk{}, &mixed{}
+				x.took = map[string]time.Duration{"a": c.took, "z": time.Minute}
+				full := time.Now().Add(2 * time.Minute)
+				if c.child == "succeeded" {
+					full = full.Add(20 * time.Second) // its handler has begun
+				}
+				d.before = func(*store.Batch) error {
+					if now := time.Now(); now.After(full) && now.Before(full.Add(10*time.Minute)) {
+						return store.ErrFull
+					}
+					return nil
+				}
+				var id string
+				err := serveToEnd(t, d.family(t, x, "one", "name: child\non_finish: z\ntasks:\n  a: {run: x}\n  z: {run: x}\n"),
+					func(ctx context.Context, e *runtime.Engine) {
+						run, err := e.Start(ctx, runtime.Request{Plan: plan(t, parental)})
+						if err != nil {
+							t.Fatal(err)
+						}
+						id = run.ID
+						time.Sleep(time.Until(full.Add(time.Minute)))
+						if c.stop != nil {
+							if err := c.stop(e, ctx, id, "an operator"); err != nil && !errors.Is(err, store.ErrFull) {
+								t.Error(err)
+							}
+						}
+						time.Sleep(20 * time.Minute)
+					})
+				if err != nil {
+					t.Error(err)
+				}
+				rep, err := runtime.ReadReport(t.Context(), d, id)
+				kids, err2 := d.Runs(t.Context(), store.RunFilter{Workflow: "child", Limit: 10})
+				if err := errors.Join(err, err2); err != nil || len(kids) != 1 || rep.FinishedAt == nil {
+					t.Fatalf("%+v, children %+v, %v", rep, kids, err)
+				}
+				if kids[0].State.String() != c.child || rep.Tasks[0].State != c.task || kids[0].FinishedAt.After(*rep.FinishedAt) {
+					t.Errorf("the child is %s at %s; its task is %s, and the parent %s at %s",
+						kids[0].State, kids[0].FinishedAt, rep.Tasks[0].State, rep.State, rep.FinishedAt)
+				}
+			})
+		})
+	}
+}
+
+// The child waits in the store for its turn, behind another run of its workflow.
+func TestATaskKeepsItsRunThatCannotBeTakenOverWhileTheDiskIsFull(t *testing.T) {
+	for _, c := range []struct {
+		full, took time.Duration
+		serves     bool // or it goes on with the parent alone
+		want       machine.RunState
+	}{
+		{2 * time.Minute, 140 * time.Second, true, machine.RunSucceeded},
+		{10 * time.Minute, time.Hour, true, machine.RunCancelled}, // the time of its parent is over before
+		{10 * time.Minute, time.Hour, false, machine.RunCancelled},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			const one = "name: child\nmax_active: 1\ntasks:\n  a: {run: x}\n"
+			d, x := &badDisk{}, &mixed{}
+			x.took = map[string]time.Duration{"a": c.took}
+			var id string
+			var kid store.Run
+			err := serveToEnd(t, d.family(t, x, "one", one), func(ctx context.Context, e *runtime.Engine) {
+				_, err := e.Start(ctx, runtime.Request{Plan: plan(t, one)})
+				run, err2 := e.Start(ctx, runtime.Request{Plan: plan(t, parental)})
+				if err := errors.Join(err, err2); err != nil {
+					t.Fatal(err)
+				}
+				id = run.ID
+				synctest.Wait()
+				kids, err := d.Runs(ctx, store.RunFilter{Workflow: "child", Limit: 10})
+				if err != nil || len(kids) != 2 || kids[0].State != machine.RunQueued {
+					t.Fatalf("children %+v, %v", kids, err)
+				}
+				kid = kids[0]
+			})
+			until := time.Now().Add(c.full)
+			d.before = func(b *store.Batch) error {
+				if len(b.Update) > 0 && b.Update[0].ID == kid.ID && time.Now().Before(until) {
+					return store.ErrFull
+				}
+				return nil
+			}
+			err2 := serveToEnd(t, d.family(t, x, "two", one), func(ctx context.Context, e *runtime.Engine) {
+				goOn := func() error { return e.Resume(ctx, id) }
+				if c.serves {
+					goOn = func() error { return e.Recover(ctx, runtime.StartupRecover) }
+				}
+				if err := goOn(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(20 * time.Minute)
+			})
+			parent, err3 := d.Run(t.Context(), id)
+			child, err4 := d.Run(t.Context(), kid.ID)
+			if err := errors.Join(err, err2, err3, err4); err != nil {
+				t.Fatal(err)
+			}
+			if child.State != c.want || !parent.State.Final() || child.FinishedAt.After(parent.FinishedAt) {
+				t.Errorf("the child is %s at %s, the parent %s at %s", child.State, child.FinishedAt, parent.State, parent.FinishedAt)
+			}
+		})
+	}
+}
