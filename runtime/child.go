@@ -164,13 +164,15 @@ func (e *Engine) attend(ctx context.Context, id string) (store.Run, error) {
 		case waiting.Err() != nil:
 			asked, err := e.cancelChild(ctx, id)
 			if err != nil {
-				return run, err
+				return run, errors.Join(err, ctx.Err())
 			}
 			if asked {
 				waiting = context.WithoutCancel(ctx)
 			}
 		case errors.Is(err, store.ErrFull):
-			e.rest(ctx)
+			if err := e.rest(waiting); err != nil {
+				return run, errors.Join(err, ctx.Err())
+			}
 		case err != nil && !errors.Is(err, context.DeadlineExceeded):
 			return run, err
 		}
@@ -207,23 +209,36 @@ func (e *Engine) cancelChild(ctx context.Context, id string) (asked bool, err er
 	}
 	ctx = context.WithoutCancel(ctx)
 	err = do(ctx, id, "the task that started the run")
-	switch {
-	case errors.Is(err, errOnceThereIsRoom), errors.Is(err, store.ErrNotFound): // or it has ended
+	if errors.Is(err, errOnceThereIsRoom) {
 		return true, nil
-	case errors.Is(err, store.ErrFull), errors.Is(err, store.ErrConflict):
-		e.rest(ctx)
-		return false, nil
 	}
-	return err == nil, err
+	if errors.Is(err, store.ErrNotFound) { // it has ended, or its engine is dead and it is to be taken over first
+		run, err := e.Store.Run(ctx, id)
+		if err != nil || run.State.Final() {
+			return true, err
+		}
+		return false, e.orRest(ctx, e.Resume(ctx, id))
+	}
+	return err == nil, e.orRest(ctx, err)
 }
 
-// rest lets a while pass, unless ctx is done or the engine stops.
-func (e *Engine) rest(ctx context.Context) {
+// orRest lets a while pass where something is to be tried again.
+func (e *Engine) orRest(ctx context.Context, err error) error {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrConflict) {
+		return e.rest(ctx)
+	}
+	return err
+}
+
+// rest lets a while pass, unless ctx is done. It fails where the engine has stopped.
+func (e *Engine) rest(ctx context.Context) error {
 	select {
 	case <-time.After(childPause):
 	case <-ctx.Done():
 	case <-e.over:
+		return e.stopped()
 	}
+	return nil
 }
 
 // carriesOut tells whether a run is one that this engine has taken in.
