@@ -242,7 +242,7 @@ func (e *Engine) rest(ctx context.Context) error {
 }
 
 // carriesOut tells whether a run is one that this engine has taken in.
-func (e *Engine) carriesOut(ctx context.Context, id string) (yes bool) {
-	_ = e.look(ctx, func(lp *loop) { yes = lp.live[id] != nil })
+func (e *Engine) carriesOut(ctx context.Context, id string) bool {
+	yes, _ := tell(ctx, e, func(lp *loop) bool { return lp.live[id] != nil }) // no where nobody tells
 	return yes
 }

@@ -47,12 +47,14 @@ func TestARetryWhoseContextEndsOnceItIsOnDiskIsCarriedOut(t *testing.T) {
 		d, x := &badDisk{}, &script{fail: map[string]int{"a": 1}}
 		err := serveOn(t, d, x, "one", func(ctx context.Context, e *runtime.Engine) {
 			id := runAll(ctx, t, e, single).ID
-			d.after = func(b *store.Batch) error {
-				if len(b.Update) > 0 && b.Update[0].State == machine.RunQueued {
-					leave()
+			d.becomes(func() {
+				d.after = func(b *store.Batch) error {
+					if len(b.Update) > 0 && b.Update[0].State == machine.RunQueued {
+						leave()
+					}
+					return nil
 				}
-				return nil
-			}
+			})
 			if err := e.Retry(asking, id, nil); err != nil {
 				t.Errorf("the retry is on disk, and Retry gave %v", err)
 			}
@@ -138,12 +140,14 @@ func TestAChildThatIsBeingStartedWhenItsParentIsCancelledIsCancelledToo(t *testi
 		served := make(chan error, 1)
 		go func() { served <- e.Serve(ctx) }()
 		started := make(chan string, 1)
-		d.after = func(b *store.Batch) error {
-			if len(b.Create) > 0 && b.Create[0].Workflow == "child" {
-				return e.Cancel(ctx, <-started, "an operator")
+		d.becomes(func() {
+			d.after = func(b *store.Batch) error {
+				if len(b.Create) > 0 && b.Create[0].Workflow == "child" {
+					return e.Cancel(ctx, <-started, "an operator")
+				}
+				return nil
 			}
-			return nil
-		}
+		})
 		run, err := e.Start(ctx, runtime.Request{Plan: plan(t, parental)})
 		if err != nil {
 			t.Fatal(err)

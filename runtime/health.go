@@ -23,8 +23,7 @@ type Health struct {
 // Health tells how the engine does. It fails where the loop does not answer.
 func (e *Engine) Health(ctx context.Context) (Health, error) {
 	e.init()
-	var h Health
-	err := e.look(ctx, func(lp *loop) { h = lp.health() })
+	h, err := tell(ctx, e, (*loop).health)
 	if t := e.trouble.Load(); t != nil {
 		h.Trouble = (*t).Error()
 	}
@@ -36,8 +35,8 @@ func (e *Engine) Health(ctx context.Context) (Health, error) {
 // tells of these alone.
 func (e *Engine) NextTicks(ctx context.Context, only ...string) (map[string]time.Time, error) {
 	e.init()
-	next := map[string]time.Time{}
-	err := e.look(ctx, func(lp *loop) {
+	return tell(ctx, e, func(lp *loop) map[string]time.Time {
+		next := map[string]time.Time{}
 		for _, s := range lp.schedules {
 			name := s.file.Head.Name.V
 			if len(only) > 0 && !slices.Contains(only, name) {
@@ -50,8 +49,8 @@ func (e *Engine) NextTicks(ctx context.Context, only ...string) (map[string]time
 				next[name] = s.wake
 			}
 		}
+		return next
 	})
-	return next, err
 }
 
 // ending is the end of one run.

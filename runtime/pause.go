@@ -107,8 +107,7 @@ func (e *Engine) readPauses(ctx context.Context) error {
 }
 
 // Paused gives the pauses that are under way, by workflow.
-func (e *Engine) Paused(ctx context.Context) (all map[string]store.Pause, err error) {
+func (e *Engine) Paused(ctx context.Context) (map[string]store.Pause, error) {
 	e.init()
-	err = e.look(ctx, func(lp *loop) { all = lp.paused }) // replaced as a whole, never changed
-	return all, err
+	return tell(ctx, e, func(lp *loop) map[string]store.Pause { return lp.paused }) // replaced as a whole, never changed
 }

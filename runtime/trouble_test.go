@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,25 +18,36 @@ var errDisk = errors.New("input/output error")
 // badDisk fails some writes, or is full until a time.
 type badDisk struct {
 	store.Memory
+	mu     sync.Mutex               // of what follows
 	before func(*store.Batch) error // keeps a write from being done
 	after  func(*store.Batch) error // what one gives that is done
 	full   time.Time
 }
 
 func (d *badDisk) Commit(ctx context.Context, b *store.Batch) error {
-	if time.Now().Before(d.full) {
+	d.mu.Lock()
+	before, after, full := d.before, d.after, d.full
+	d.mu.Unlock()
+	if time.Now().Before(full) {
 		return store.ErrFull
 	}
-	if d.before != nil {
-		if err := d.before(b); err != nil {
+	if before != nil {
+		if err := before(b); err != nil {
 			return err
 		}
 	}
 	err := d.Memory.Commit(ctx, b)
-	if err == nil && d.after != nil {
-		err = d.after(b)
+	if err == nil && after != nil {
+		err = after(b)
 	}
 	return err
+}
+
+// becomes changes how the disk is while an engine uses it.
+func (d *badDisk) becomes(do func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	do()
 }
 
 // fails gives an error for some writes.
