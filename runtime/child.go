@@ -164,15 +164,13 @@ func (e *Engine) attend(ctx context.Context, id string) (store.Run, error) {
 		case waiting.Err() != nil:
 			asked, err := e.cancelChild(ctx, id)
 			if err != nil {
-				return run, errors.Join(err, ctx.Err())
+				return run, err
 			}
 			if asked {
 				waiting = context.WithoutCancel(ctx)
 			}
 		case errors.Is(err, store.ErrFull):
-			if err := e.rest(waiting); err != nil {
-				return run, errors.Join(err, ctx.Err())
-			}
+			e.rest(waiting)
 		case err != nil && !errors.Is(err, context.DeadlineExceeded):
 			return run, err
 		}
@@ -225,24 +223,23 @@ func (e *Engine) cancelChild(ctx context.Context, id string) (asked bool, err er
 // orRest lets a while pass where something is to be tried again.
 func (e *Engine) orRest(ctx context.Context, err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrConflict) {
-		return e.rest(ctx)
+		e.rest(ctx)
+		return nil
 	}
 	return err
 }
 
-// rest lets a while pass, unless ctx is done. It fails where the engine has stopped.
-func (e *Engine) rest(ctx context.Context) error {
+// rest lets a while pass, unless ctx is done or the engine stops.
+func (e *Engine) rest(ctx context.Context) {
 	select {
 	case <-time.After(childPause):
 	case <-ctx.Done():
 	case <-e.over:
-		return e.stopped()
 	}
-	return nil
 }
 
 // carriesOut tells whether a run is one that this engine has taken in.
 func (e *Engine) carriesOut(ctx context.Context, id string) bool {
-	yes, _ := tell(ctx, e, func(lp *loop) bool { return lp.live[id] != nil }) // no where nobody tells
+	yes, _ := lookFor(ctx, e, func(lp *loop) bool { return lp.live[id] != nil }) // no where nobody tells
 	return yes
 }

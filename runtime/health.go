@@ -23,7 +23,7 @@ type Health struct {
 // Health tells how the engine does. It fails where the loop does not answer.
 func (e *Engine) Health(ctx context.Context) (Health, error) {
 	e.init()
-	h, err := tell(ctx, e, (*loop).health)
+	h, err := lookFor(ctx, e, (*loop).health)
 	if t := e.trouble.Load(); t != nil {
 		h.Trouble = (*t).Error()
 	}
@@ -35,7 +35,7 @@ func (e *Engine) Health(ctx context.Context) (Health, error) {
 // tells of these alone.
 func (e *Engine) NextTicks(ctx context.Context, only ...string) (map[string]time.Time, error) {
 	e.init()
-	return tell(ctx, e, func(lp *loop) map[string]time.Time {
+	return lookFor(ctx, e, func(lp *loop) map[string]time.Time {
 		next := map[string]time.Time{}
 		for _, s := range lp.schedules {
 			name := s.file.Head.Name.V

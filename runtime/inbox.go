@@ -36,9 +36,9 @@ func (e *Engine) look(ctx context.Context, do func(*loop)) error {
 	})
 }
 
-// tell is look for what the loop gives as its answer. With an error there is none:
+// lookFor is look for what the loop gives as its answer. With an error there is none:
 // the loop may still be about it.
-func tell[T any](ctx context.Context, e *Engine, do func(*loop) T) (T, error) {
+func lookFor[T any](ctx context.Context, e *Engine, do func(*loop) T) (T, error) {
 	var got, none T
 	if err := e.look(ctx, func(lp *loop) { got = do(lp) }); err != nil {
 		return none, err

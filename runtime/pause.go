@@ -109,5 +109,5 @@ func (e *Engine) readPauses(ctx context.Context) error {
 // Paused gives the pauses that are under way, by workflow.
 func (e *Engine) Paused(ctx context.Context) (map[string]store.Pause, error) {
 	e.init()
-	return tell(ctx, e, func(lp *loop) map[string]store.Pause { return lp.paused }) // replaced as a whole, never changed
+	return lookFor(ctx, e, func(lp *loop) map[string]store.Pause { return lp.paused }) // replaced as a whole, never changed
 }

@@ -320,11 +320,13 @@ func TestATaskKeepsItsRunThatCannotBeTakenOverWhileTheDiskIsFull(t *testing.T) {
 	for _, c := range []struct {
 		full, took time.Duration
 		serves     bool // or it goes on with the parent alone
+		begun      bool // the child was going when its engine died, or waited behind another
 		want       machine.RunState
 	}{
-		{2 * time.Minute, 140 * time.Second, true, machine.RunSucceeded},
-		{10 * time.Minute, time.Hour, true, machine.RunCancelled}, // the time of its parent is over before
-		{10 * time.Minute, time.Hour, false, machine.RunCancelled},
+		{2 * time.Minute, 140 * time.Second, true, false, machine.RunSucceeded},
+		{10 * time.Minute, time.Hour, true, false, machine.RunCancelled}, // the time of its parent is over before
+		{10 * time.Minute, time.Hour, false, false, machine.RunCancelled},
+		{10 * time.Minute, time.Hour, false, true, machine.RunCancelled},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			const one = "name: child\nmax_active: 1\ntasks:\n  a: {run: x}\n"
@@ -333,15 +335,15 @@ func TestATaskKeepsItsRunThatCannotBeTakenOverWhileTheDiskIsFull(t *testing.T) {
 			var id string
 			var kid store.Run
 			err := serveToEnd(t, d.family(t, x, "one", one), func(ctx context.Context, e *runtime.Engine) {
-				_, err := e.Start(ctx, runtime.Request{Plan: plan(t, one)})
-				run, err2 := e.Start(ctx, runtime.Request{Plan: plan(t, parental)})
-				if err := errors.Join(err, err2); err != nil {
-					t.Fatal(err)
+				want := machine.RunRunning
+				if !c.begun {
+					start(ctx, t, e, runtime.Request{Plan: plan(t, one)})
+					want = machine.RunQueued
 				}
-				id = run.ID
+				id = start(ctx, t, e, runtime.Request{Plan: plan(t, parental)}).ID
 				synctest.Wait()
 				kids, err := d.Runs(ctx, store.RunFilter{Workflow: "child", Limit: 10})
-				if err != nil || len(kids) != 2 || kids[0].State != machine.RunQueued {
+				if err != nil || len(kids) == 0 || kids[0].State != want {
 					t.Fatalf("children %+v, %v", kids, err)
 				}
 				kid = kids[0]
@@ -373,4 +375,38 @@ func TestATaskKeepsItsRunThatCannotBeTakenOverWhileTheDiskIsFull(t *testing.T) {
 			}
 		})
 	}
+}
+
+// staleDisk answers what is queued late.
+type staleDisk struct{ badDisk }
+
+func (d *staleDisk) Queued(ctx context.Context, workflow string, limit int) ([]store.Run, error) {
+	runs, err := d.badDisk.Queued(ctx, workflow, limit)
+	time.Sleep(2 * time.Minute)
+	return runs, err
+}
+
+func TestARunThatHasEndedSinceItWasReadAsQueuedIsNotStartedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const text = "name: flow\ncron: '*/10 * * * *'\ntimezone: UTC\nmax_active: 1\noverlap: queue\ntasks:\n  a: {run: x}\n"
+		x := &script{t0: time.Now(), took: map[string]time.Duration{"a": 30 * time.Second}}
+		e := &runtime.Engine{Store: &staleDisk{}, Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "test"}
+		err := serveToEnd(t, e, func(ctx context.Context, e *runtime.Engine) {
+			load(ctx, t, e, text)
+			for range 2 {
+				start(ctx, t, e, runtime.Request{Plan: plan(t, text)})
+			}
+			hour := func(h time.Duration) string { return x.t0.Add(h).UTC().Format(time.RFC3339) }
+			if _, err := e.Backfill(ctx, runtime.Backfill{Plan: plan(t, text), From: hour(-time.Hour), To: hour(-55 * time.Minute)}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Minute)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if starts := len(x.noted()) / 2; starts != 3 {
+			t.Errorf("of three runs %d attempts were made: %q", starts, x.noted())
+		}
+	})
 }
