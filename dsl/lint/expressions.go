@@ -193,8 +193,9 @@ func (p *pass) runExpressions(t *dsl.Task, scope func() *expression.Scope) {
 // bareExpression is what would be an expression if a dollar sign stood before it.
 var bareExpression = regexp.MustCompile(`(?:^|[^${])(\{\{\s*(?:(?:params|run|secrets|tasks)\.[\w.-]+|item)\s*\}\})`)
 
-// bareBraces reports the first expression in a script that lacks its dollar sign,
-// if what it names is there.
+// bareBraces looks at braces of a script without a dollar sign before them: it
+// reports the first template of Airflow, and the first expression that lacks the
+// sign, if what it names is there.
 func (p *pass) bareBraces(t *dsl.Task, scope func() *expression.Scope) {
 	if strings.Count(t.Run.V, "{{") == strings.Count(t.Run.V, "${{") || t.Unread("run") {
 		return
