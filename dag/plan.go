@@ -89,6 +89,15 @@ type Plan struct {
 	index map[string]Task
 }
 
+// IDs gives the ids of all tasks, by their numbers.
+func (p *Plan) IDs() []string {
+	ids := make([]string, len(p.Tasks))
+	for i := range p.Tasks {
+		ids[i] = p.Tasks[i].ID
+	}
+	return ids
+}
+
 // Task finds a task by its id.
 func (p *Plan) Task(id string) (Task, bool) {
 	t, ok := p.index[id]

@@ -390,6 +390,22 @@ func DidYouMean(word string) string {
 	return "did you mean " + strconv.Quote(word) + "?"
 }
 
+// Meant says which of the names that there are a wrong one may stand for: the one
+// that is near, else the first of them all.
+func Meant(name string, known []string) string {
+	const most = 10
+	near := Nearest(name, known)
+	switch {
+	case near != "":
+		return DidYouMean(near)
+	case len(known) == 0:
+		return "there are none"
+	case len(known) > most:
+		return "there are " + strings.Join(known[:most], ", ") + " and " + strconv.Itoa(len(known)-most) + " more"
+	}
+	return "there are " + strings.Join(known, ", ")
+}
+
 // eitherQuoted lists keys: "a", "b" or "c".
 func eitherQuoted(names []string) string {
 	quoted := make([]string, len(names))

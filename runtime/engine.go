@@ -457,9 +457,5 @@ func (e *Engine) now() time.Time {
 func timestamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func versionOf(p *dag.Plan, now time.Time) store.Version {
-	v := store.Version{Hash: p.Workflow.Source.Hash(), Workflow: p.Workflow.Name.V, Text: p.Workflow.Source.Text, CreatedAt: now}
-	for i := range p.Tasks {
-		v.Tasks = append(v.Tasks, p.Tasks[i].ID)
-	}
-	return v
+	return store.Version{Hash: p.Workflow.Source.Hash(), Workflow: p.Workflow.Name.V, Tasks: p.IDs(), Text: p.Workflow.Source.Text, CreatedAt: now}
 }

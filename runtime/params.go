@@ -54,10 +54,7 @@ func undeclared(wf *dsl.Workflow, given map[string]string) error {
 		if slices.Contains(names, name) {
 			continue
 		}
-		if near := dsl.Nearest(name, names); near != "" {
-			return fmt.Errorf("workflow %q has no parameter %q: did you mean %q?", wf.Name.V, name, near)
-		}
-		return fmt.Errorf("workflow %q has no parameter %q", wf.Name.V, name)
+		return fmt.Errorf("workflow %q has no parameter %q: %s", wf.Name.V, name, dsl.Meant(name, names))
 	}
 	return nil
 }

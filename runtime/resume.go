@@ -184,7 +184,7 @@ func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *d
 			u, ok := l.run.Named(name)
 			switch {
 			case !ok:
-				return refused{fmt.Errorf("run %s has no task %q", id, name)}
+				return refused{fmt.Errorf("run %s has no task %q: %s", id, name, dsl.Meant(name, l.run.Plan().IDs()))}
 			case u.Instance != 0:
 				again.Instances = append(again.Instances, u)
 			default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/reload"
 )
 
@@ -32,5 +33,5 @@ func planNamed(files []string, folder, name string) (*dag.Plan, error) {
 		}
 		return f.Plan, nil
 	}
-	return nil, fmt.Errorf("there is no workflow %q in %q%s", name, folder, namesHint(name, names))
+	return nil, fmt.Errorf("there is no workflow %q in %q: %s", name, folder, dsl.Meant(name, names))
 }

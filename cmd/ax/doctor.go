@@ -211,7 +211,7 @@ func (d *doctor) workflows() {
 		}
 	}
 	if bad == 0 {
-		d.ok(check, "%d files of %s can be loaded", len(c.Files), d.g.workflows)
+		d.ok(check, "all files of %s can be loaded: %d", d.g.workflows, len(c.Files))
 	}
 }
 

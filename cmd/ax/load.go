@@ -51,24 +51,9 @@ func (g *globals) findWorkflow(arg string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("there is neither a file %q nor a workflow of that name in %q%s", arg, g.workflows, namesHint(arg, names))
+		return "", fmt.Errorf("there is neither a file %q nor a workflow of that name in %q: %s", arg, g.workflows, dsl.Meant(arg, names))
 	}
 	return found[0], nil // of two files with one name the first is the one that is loaded
-}
-
-// namesHint says which name may have been meant.
-func namesHint(name string, known []string) string {
-	if near := dsl.Nearest(name, known); near != "" {
-		return fmt.Sprintf(": did you mean %q?", near)
-	}
-	const most = 10
-	switch {
-	case len(known) == 0:
-		return ": there are none"
-	case len(known) > most:
-		return fmt.Sprintf(": there are %s and %d more", strings.Join(known[:most], ", "), len(known)-most)
-	}
-	return ": there are " + strings.Join(known, ", ")
 }
 
 // renderDiagnostics prints diagnostics of one file to standard error.

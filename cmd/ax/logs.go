@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -42,7 +43,7 @@ func (l *logReader) print(ctx context.Context) error {
 	}
 	id, _, ok := machine.ParseName(l.task)
 	if l.task != "" && (!ok || !slices.Contains(version.Tasks, id)) {
-		return exit{exitFailed, fmt.Errorf("run %s has no task %q", l.run, l.task)}
+		return exit{exitFailed, fmt.Errorf("run %s has no task %q: %s", l.run, l.task, dsl.Meant(l.task, version.Tasks))}
 	}
 	l.single = len(version.Tasks) == 1
 	if l.follow {

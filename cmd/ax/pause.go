@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/server"
 	"github.com/ax-scheduler/ax/store"
@@ -108,7 +109,7 @@ func (g *globals) onStoreOf(ctx context.Context, name string, do func(store.Stor
 		}
 	}
 	if !known {
-		return fmt.Errorf("there is no workflow %q in %q%s", name, g.workflows, namesHint(name, names))
+		return fmt.Errorf("there is no workflow %q in %q: %s", name, g.workflows, dsl.Meant(name, names))
 	}
 	st, err := g.openStore()
 	if err != nil {

@@ -184,14 +184,7 @@ func tasksNamed(plan *dag.Plan, names []string) ([]dag.Task, error) {
 	for _, name := range names {
 		t, ok := plan.Task(name)
 		if !ok {
-			var ids []string
-			for i := range plan.Tasks {
-				ids = append(ids, plan.Tasks[i].ID)
-			}
-			if near := dsl.Nearest(name, ids); near != "" {
-				return nil, fmt.Errorf("workflow %q has no task %q: did you mean %q?", plan.Workflow.Name.V, name, near)
-			}
-			return nil, fmt.Errorf("workflow %q has no task %q", plan.Workflow.Name.V, name)
+			return nil, fmt.Errorf("workflow %q has no task %q: %s", plan.Workflow.Name.V, name, dsl.Meant(name, plan.IDs()))
 		}
 		ts = append(ts, t)
 	}

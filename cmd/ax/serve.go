@@ -315,7 +315,7 @@ func (s *serving) workflow(name string) (*dag.Plan, error) {
 	if f := c.Workflows[name]; f != nil {
 		return f.Plan(), nil
 	}
-	return nil, fmt.Errorf("there is no workflow %q%s", name, namesHint(name, slices.Sorted(maps.Keys(c.Workflows))))
+	return nil, fmt.Errorf("there is no workflow %q: %s", name, dsl.Meant(name, slices.Sorted(maps.Keys(c.Workflows))))
 }
 
 // watch keeps the engine's workflows those of the folder. ready is closed once

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/reload"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -32,5 +33,5 @@ func (g *globals) tellUnknown(ctx context.Context, name string) {
 	if runs, err := g.readRuns(ctx, store.RunFilter{Workflow: name, Limit: 1}); err != nil || len(runs) > 0 {
 		return
 	}
-	fmt.Fprintf(g.stderr, "ax: there is neither a run of %q nor a workflow of that name in %q%s\n", name, g.workflows, namesHint(name, names))
+	fmt.Fprintf(g.stderr, "ax: there is neither a run of %q nor a workflow of that name in %q: %s\n", name, g.workflows, dsl.Meant(name, names))
 }

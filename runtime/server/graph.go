@@ -67,10 +67,7 @@ func (s *Server) planOf(ctx context.Context, name, version string) (*planned, er
 	}
 	p = &planned{}
 	if file := s.Catalog().Workflows[name]; file != nil && file.Version == version {
-		p.plan = file.Plan
-		for _, n := range file.Plan().Tasks {
-			p.names = append(p.names, n.ID)
-		}
+		p.plan, p.names = file.Plan, file.Plan().IDs()
 	} else if stored, err := s.Store.Version(ctx, version); err == nil {
 		p.names = stored.Tasks
 		p.plan = sync.OnceValue(func() *dag.Plan { return reload.Check(name+".yaml", stored.Text).Plan })
