@@ -169,20 +169,8 @@ func encode(b *store.Batch) []op {
 		e.add(removeTasks, id, id)
 		e.add(removeAttempts, id, id)
 	}
-	for tasks := range ofOneRun(b.Tasks, func(t *store.Task) string { return t.RunID }) {
-		e.begin(putTask, tasks[0].RunID, len(tasks), 12)
-		for _, t := range tasks {
-			e.row(nil, int64(t.Index), int64(t.Instance), t.ID, t.State.String(), string(t.Reason), int64(t.Attempts),
-				number(t.ExitCode), t.Error, micros(t.StartedAt), micros(t.FinishedAt), pairs(t.Outputs))
-		}
-	}
-	for attempts := range ofOneRun(b.Attempts, func(a *store.Attempt) string { return a.RunID }) {
-		e.begin(putAttempt, attempts[0].RunID, len(attempts), 12)
-		for _, a := range attempts {
-			e.row(nil, int64(a.Index), int64(a.Instance), int64(a.Number), a.State.String(), string(a.Reason),
-				number(a.ExitCode), a.Error, list(a.Warnings), a.Log, micros(a.StartedAt), micros(a.FinishedAt))
-		}
-	}
+	e.tasks(b.Tasks)
+	e.attempts(b.Attempts)
 	for _, t := range b.Ticks {
 		e.add(putTick, t.Workflow, t.Workflow, t.At.UnixMicro(), t.Schedule, string(t.Outcome), t.Reason, t.RunID)
 	}
@@ -222,6 +210,26 @@ func runArgs(r *store.Run) []any {
 		r.File, r.Version, r.State.String(), string(r.Reason), r.Error, string(r.Trigger), pairs(r.Params), list(r.Only),
 		int64(r.Priority), r.Group, int64(r.GroupMax), r.Owner, micros(r.ScheduledFor), micros(r.IntervalFrom), micros(r.IntervalTo), micros(r.NotBefore), micros(r.Turn),
 		micros(r.StartedAt), micros(r.FinishedAt), r.ID,
+	}
+}
+
+func (e *encoder) tasks(all []store.Task) {
+	for tasks := range ofOneRun(all, func(t *store.Task) string { return t.RunID }) {
+		e.begin(putTask, tasks[0].RunID, len(tasks), 12)
+		for _, t := range tasks {
+			e.row(nil, int64(t.Index), int64(t.Instance), t.ID, t.State.String(), string(t.Reason), int64(t.Attempts),
+				number(t.ExitCode), t.Error, micros(t.StartedAt), micros(t.FinishedAt), pairs(t.Outputs))
+		}
+	}
+}
+
+func (e *encoder) attempts(all []store.Attempt) {
+	for attempts := range ofOneRun(all, func(a *store.Attempt) string { return a.RunID }) {
+		e.begin(putAttempt, attempts[0].RunID, len(attempts), 12)
+		for _, a := range attempts {
+			e.row(nil, int64(a.Index), int64(a.Instance), int64(a.Number), a.State.String(), string(a.Reason),
+				number(a.ExitCode), a.Error, list(a.Warnings), a.Log, micros(a.StartedAt), micros(a.FinishedAt))
+		}
 	}
 }
 
