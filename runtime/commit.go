@@ -91,9 +91,18 @@ func (e *Engine) commit(ctx context.Context, b *store.Batch) error {
 	return err
 }
 
-// flush hands what has gathered to the committer, if that is idle.
+// flush hands what has gathered to the committer, if that is idle. Where nothing has,
+// all is on disk.
 func (lp *loop) flush() {
-	if lp.writing || lp.err != nil || len(lp.touched) == 0 {
+	if lp.writing || lp.err != nil {
+		return
+	}
+	if len(lp.touched) == 0 {
+		after := lp.after
+		lp.after = nil
+		for _, do := range after {
+			do()
+		}
 		return
 	}
 	w := &write{batch: &store.Batch{Changes: lp.changes}, commands: lp.commands, after: lp.after}

@@ -58,6 +58,7 @@ func TestRunsOfSeveralProcessesKeepToMaxActiveTogether(t *testing.T) {
 	beside(t, x, 2, func(ctx context.Context, es []*runtime.Engine, _ []func()) {
 		p := plan(t, single)
 		first := start(ctx, t, es[0], runtime.Request{Plan: p})
+		time.Sleep(time.Second) // of two that come to the gate at once either may be the first
 		second := start(ctx, t, es[1], runtime.Request{Plan: p})
 		time.Sleep(30 * time.Second)
 		if run, err := es[1].Store.Run(ctx, second.ID); err != nil || run.State != machine.RunQueued {
@@ -131,6 +132,7 @@ func TestARunThatWaitsForAnotherProcessCanBeCancelled(t *testing.T) {
 	beside(t, x, 2, func(ctx context.Context, es []*runtime.Engine, _ []func()) {
 		p := plan(t, single)
 		start(ctx, t, es[0], runtime.Request{Plan: p})
+		time.Sleep(time.Second)
 		second := start(ctx, t, es[1], runtime.Request{Plan: p})
 		time.Sleep(time.Minute)
 		if err := es[1].Cancel(ctx, second.ID, "a test"); err != nil {
@@ -147,6 +149,7 @@ func TestWhatADeadProcessHadIsFree(t *testing.T) {
 	beside(t, x, 2, func(ctx context.Context, es []*runtime.Engine, die []func()) {
 		p := plan(t, "name: flow\ntasks:\n  a: {run: x, pool: door}\n")
 		start(ctx, t, es[0], runtime.Request{Plan: p})
+		time.Sleep(time.Second)
 		second := start(ctx, t, es[1], runtime.Request{Plan: p})
 		time.Sleep(time.Minute)
 		die[0]()

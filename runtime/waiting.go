@@ -173,14 +173,23 @@ func (e *Engine) startDue(ctx context.Context) (next time.Time, err error) {
 	return next, e.takeIn(ctx, runs[:n])
 }
 
-// fetch fills up the queued runs of a workflow that the loop holds.
+// fetch fills up the queued runs of a workflow that the loop holds. It reads them
+// once those that have started are on disk: until then the store has them as queued,
+// and a look at it would find nothing but them, again and again.
 func (lp *loop) fetch(name string) {
 	f := lp.flow(name)
 	if f.fetching || f.beyond == 0 || lp.ctx.Err() != nil {
 		return
 	}
 	f.fetching = true
+	lp.after = append(lp.after, func() { lp.fetchNow(name) })
+}
+
+func (lp *loop) fetchNow(name string) {
 	e, ctx := lp.e, lp.ctx
+	if ctx.Err() != nil {
+		return
+	}
 	lp.workers.Go(func() {
 		taken, all, err := e.takeQueued(ctx, name)
 		if err != nil && ctx.Err() == nil {
@@ -188,8 +197,8 @@ func (lp *loop) fetch(name string) {
 		}
 		_ = e.send(ctx, func(lp *loop) {
 			f := lp.flow(name)
-			if f.fetching, f.beyond = false, max(1, f.beyond-taken); all {
-				f.beyond = 0
+			if f.fetching, f.beyond = false, max(1, f.beyond-taken); all || taken == 0 {
+				f.beyond = 0 // the look at all that waits finds what others leave of theirs, and what could not be read
 			}
 			lp.next(name)
 		})
@@ -197,7 +206,8 @@ func (lp *loop) fetch(name string) {
 }
 
 // takeQueued takes in the queued runs of a workflow whose turns are next. It
-// tells how many they are, and whether none is left in the store.
+// tells how many they are, and whether none is left in the store. None are taken
+// where those that the store gives at a time are all those of other engines.
 func (e *Engine) takeQueued(ctx context.Context, name string) (taken int, all bool, err error) {
 	done, err := e.take(ctx)
 	if err != nil {

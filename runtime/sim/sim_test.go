@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"os"
+	stdruntime "runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,9 +92,23 @@ func try(t *testing.T, sc *scenario, data string) []string {
 		case more := <-broken:
 			return append(wrong, more...)
 		case <-time.After(longestTry):
+			wrong = []string{"it does not come to its end: something goes round and round:\n" + busy()}
 			w.givenUp.Store(true)
-			wrong = []string{"it does not come to its end: something goes round and round"}
 		}
 	}
 	return wrong
+}
+
+// busy gives the stacks of what keeps time from passing: it waits for nothing, or
+// for something outside of its bubble.
+func busy() string {
+	all := make([]byte, 4<<20)
+	for range 1000 { // between two of its steps nothing is to be seen
+		for stack := range strings.SplitSeq(string(all[:stdruntime.Stack(all, true)]), "\n\n") {
+			if first, _, _ := strings.Cut(stack, "\n"); strings.Contains(first, "synctest bubble") && !strings.Contains(first, "(durable)") {
+				return stack
+			}
+		}
+	}
+	return "nothing is seen to run"
 }
