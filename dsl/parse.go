@@ -36,7 +36,7 @@ func open(file string, text []byte) (*parser, *yaml.Node, *Diagnostic) {
 		return nil, nil, bad
 	}
 	readable, restore := src.readable(odd)
-	doc, second, err := decode(readable)
+	doc, second, err := nodes(readable)
 	if err != nil {
 		if second = src.secondDocument(doc); !second.Written() {
 			d := src.syntax(readable, err)

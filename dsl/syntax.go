@@ -16,13 +16,13 @@ import (
 // decode reads the first document of a text, nil if there is none, and tells
 // where a second one begins. There may be a document with an error, if what is
 // behind it cannot be read.
-func decode(text []byte) (doc *yaml.Node, second Pos, err error) {
+func decode(text io.Reader) (doc *yaml.Node, second Pos, err error) {
 	defer func() {
 		if r := recover(); r != nil { // yaml.v3 can panic on bad input
 			doc, err = nil, fmt.Errorf("yaml: %v", r)
 		}
 	}()
-	d := yaml.NewDecoder(bytes.NewReader(text))
+	d := yaml.NewDecoder(text)
 	var first, next yaml.Node
 	switch err = d.Decode(&first); {
 	case errors.Is(err, io.EOF):
