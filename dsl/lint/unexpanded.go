@@ -76,11 +76,10 @@ var reads = regexp.MustCompile(`^(-\w*c|-e|envsubst|ssh)$`)
 // unexpandedInTask looks at the texts of a task that no shell reads. An
 // environment that its script evaluates is left alone.
 func (p *pass) unexpandedInTask(t *dsl.Task) {
-	if len(t.Env) > 0 && !given.MatchString(t.Run.V) && !strings.Contains(t.Run.V, "envsubst") && !strings.Contains(t.Run.V, "sh -c") {
-		for _, v := range t.Env {
-			if !slices.ContainsFunc(p.wf.Defaults.Env, func(d dsl.EnvVar) bool { return d.Value.Pos == v.Value.Pos }) {
-				p.unexpanded(v.Value)
-			}
+	for _, v := range t.Env {
+		byDefault := func(d dsl.EnvVar) bool { return d.Value.Pos == v.Value.Pos }
+		if strings.Contains(v.Value.V, "AX_") && !slices.ContainsFunc(p.wf.Defaults.Env, byDefault) && !evaluates(t.Run.V) {
+			p.unexpanded(v.Value)
 		}
 	}
 	for _, w := range t.Command {
@@ -101,6 +100,11 @@ func (p *pass) unexpandedInTask(t *dsl.Task) {
 		p.unexpandedSQL(w.SQL)
 		p.unexpandedHTTP(w.HTTP)
 	}
+}
+
+// evaluates tells whether a script expands what its variables hold.
+func evaluates(script string) bool {
+	return given.MatchString(script) || strings.Contains(script, "envsubst") || strings.Contains(script, "sh -c")
 }
 
 func (p *pass) unexpandedFields(list []dsl.Field) {
