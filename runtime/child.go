@@ -121,10 +121,18 @@ func (j *job) startChild(ctx context.Context, params map[string]string) (store.R
 	if err != nil {
 		return run, executor.CannotStart(err)
 	}
-	run, err = e.Start(ctx, Request{
-		Plan: plan, Params: params, Trigger: store.TriggerWorkflow, Key: key,
-		ScheduledFor: j.rec.ScheduledFor, IntervalFrom: j.rec.IntervalFrom, IntervalTo: j.rec.IntervalTo,
-	})
+	for {
+		run, err = e.Start(ctx, Request{
+			Plan: plan, Params: params, Trigger: store.TriggerWorkflow, Key: key,
+			ScheduledFor: j.rec.ScheduledFor, IntervalFrom: j.rec.IntervalFrom, IntervalTo: j.rec.IntervalTo,
+		})
+		if !errors.Is(err, store.ErrFull) {
+			break
+		}
+		if e.rest(ctx); ctx.Err() != nil {
+			return run, ctx.Err()
+		}
+	}
 	if errors.Is(err, ErrRefused) {
 		return run, executor.CannotStart(fmt.Errorf("workflow %q: %w", name, err))
 	}

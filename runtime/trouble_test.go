@@ -315,6 +315,28 @@ func TestATaskThatIsStoppedWhileTheDiskIsFullWaitsForTheEndOfItsRun(t *testing.T
 	}
 }
 
+func TestATaskWaitsForRoomToStartItsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, x := &badDisk{}, &mixed{}
+		room := time.Now().Add(3 * time.Minute)
+		d.before = func(b *store.Batch) error { // the room that is left does not suffice for a new run
+			if len(b.Create) == 1 && b.Create[0].Workflow == "child" && time.Now().Before(room) {
+				return store.ErrFull
+			}
+			return nil
+		}
+		err := serveToEnd(t, d.family(t, x, "one", "name: child\ntasks:\n  a: {run: x}\n"), func(ctx context.Context, e *runtime.Engine) {
+			rep := runAll(ctx, t, e, parental)
+			if rep.State != "succeeded" || rep.FinishedAt.Before(room) {
+				t.Errorf("the parent is %s at %s: %s", rep.State, rep.FinishedAt, rep.Tasks[0].Error)
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // The child waits in the store for its turn, behind another run of its workflow.
 func TestATaskKeepsItsRunThatCannotBeTakenOverWhileTheDiskIsFull(t *testing.T) {
 	for _, c := range []struct {
