@@ -194,7 +194,8 @@ func (e *Engine) wait(ctx context.Context, id string) (store.Run, error) {
 	}
 	if run.Owner != e.Owner {
 		if !Alive(e.Data, run.Owner) {
-			if err := e.Resume(ctx, id); err != nil && !errors.Is(err, store.ErrConflict) {
+			// Another may be quicker, also with all of the run.
+			if err := e.Resume(ctx, id); err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, errEnded) {
 				return run, err
 			}
 		}
@@ -230,7 +231,7 @@ func (e *Engine) cancelChild(ctx context.Context, id string) (asked bool, err er
 
 // orRest lets a while pass where something is to be tried again.
 func (e *Engine) orRest(ctx context.Context, err error) error {
-	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrConflict) {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrConflict) || errors.Is(err, errEnded) {
 		e.rest(ctx)
 		return nil
 	}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -67,11 +68,14 @@ type resumed struct {
 	adopted []executor.Adopted // by place in cut
 }
 
+// errEnded says that a run has ended which was to be gone on with.
+var errEnded = errors.New("there is nothing to go on with")
+
 // takeUnfinished takes over an unfinished run, and looks for its processes.
 func (e *Engine) takeUnfinished(ctx context.Context, id string) (*resumed, error) {
 	l, err := e.takeOver(ctx, id, func(l *live) error {
 		if l.rec.State.Final() {
-			return fmt.Errorf("run %s is %s: there is nothing to go on with", id, l.rec.State)
+			return fmt.Errorf("run %s is %s: %w", id, l.rec.State, errEnded)
 		}
 		return nil
 	})

@@ -207,7 +207,7 @@ func TestNothingIsWrittenThatFollowsFromAWriteOfWhichNobodyKnows(t *testing.T) {
 		attempts, err2 := d.Attempts(t.Context(), id)
 		run, err3 := d.Run(t.Context(), id)
 		if err := errors.Join(err, err2, err3); err != nil || run.State != machine.RunSucceeded || len(children) != 1 || len(attempts) != 1 {
-			t.Errorf("the run is %s after %d attempts with %d children, %v", run.State, len(attempts), len(children), err)
+			t.Errorf("the run is %s after %d attempts with %d children, %v: %+v", run.State, len(attempts), len(children), err, attempts)
 		}
 	})
 }
