@@ -18,8 +18,9 @@ func backupCommand(g *globals) *cobra.Command {
 		Short: "copy the database, as it stands at one moment, into a new file",
 		Long: `Copy the database, as it stands at one moment, into a new file, whole or not at all. An ax
 may go on serving and running meanwhile. To restore it, stop ax and put the file in the place of
-ax.db in the data folder. Logs and artifacts are plain files in the data folder: copy these with
-any tool.`,
+ax.db in the data folder; a log ax.db-wal that a killed ax has left there belongs to the former
+database, and the next ax puts it aside. Logs and artifacts are plain files in the data folder:
+copy these with any tool.`,
 		Example: "  ax backup /backups/ax-$(date +%F).db",
 		Args:    exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

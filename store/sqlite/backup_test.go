@@ -104,3 +104,80 @@ func TestABackupOfWhatIsNoDatabaseOfAxIsRefused(t *testing.T) {
 		t.Errorf("the check gave %v", err)
 	}
 }
+
+// What was killed leaves its last changes in a log beside the database.
+func TestABackupInThePlaceOfADatabaseWhoseEngineWasKilledIsAsItWasMade(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	path, backup := filepath.Join(dir, "ax.db"), filepath.Join(dir, "backup.db")
+	s, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	add := func(from, to int) {
+		for i := from; i < to; i++ {
+			if err := s.Commit(ctx, &store.Batch{Create: []store.Run{{ID: fmt.Sprintf("r%06d", i), Workflow: "w"}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add(0, 3)
+	if err := Backup(ctx, path, backup); err != nil {
+		t.Fatal(err)
+	}
+	add(3, 100)
+	count := func(s *Store, err error) int {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		runs, err := s.Runs(ctx, store.RunFilter{Limit: store.MaxLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(runs)
+	}
+	killed := func() string {
+		at := t.TempDir()
+		for _, name := range []string{"ax.db", "ax.db-wal", "ax.db-shm"} {
+			copyFile(t, filepath.Join(dir, name), filepath.Join(at, name))
+		}
+		return filepath.Join(at, "ax.db")
+	}
+	if n := count(Open(killed(), Options{})); n != 100 { // it is needed, and nothing is put aside
+		t.Errorf("after the kill there are %d runs", n)
+	}
+	for name, look := range map[string]func(at string) int{
+		"for writing": func(at string) int { return count(Open(at, Options{})) },
+		"for reading": func(at string) int { return count(OpenReader(at)) },
+		"by a check": func(at string) int {
+			if err := Check(ctx, at); err != nil {
+				t.Error(err)
+			}
+			return count(OpenReader(at))
+		},
+	} {
+		at := killed()
+		copyFile(t, backup, at)
+		if n := look(at); n != 3 {
+			t.Errorf("opened %s the backup of 3 runs has %d", name, n)
+		}
+		aside, err := filepath.Glob(at + "-wal.2*")
+		if err != nil || len(aside) != 1 {
+			t.Errorf("opened %s: put aside are %v, %v", name, aside, err)
+		}
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -67,6 +67,30 @@ func look(ctx context.Context, path string, deep bool) (version int, err error) 
 	return version, err
 }
 
+// setAside renames a log that belongs to a database which stood here before: where a
+// backup was put in the place of one whose engine had been killed, SQLite would add
+// the last changes of that to it. A backup is not in WAL mode, and what is has said
+// so in its header before its log had anything in it.
+func setAside(path string) error {
+	log := path + "-wal"
+	fi, err := os.Stat(log)
+	if err != nil || fi.Size() == 0 {
+		return nil
+	}
+	c, err := connect(dsn(path, "mode", "ro", "immutable", "1"))
+	if err != nil {
+		return nil // look says what it is
+	}
+	mode, err := c.value(context.Background(), "SELECT hex(substr(data, 19, 2)) FROM sqlite_dbpage WHERE pgno = 1")
+	if err := errors.Join(err, c.Close()); err != nil || mode != "0101" {
+		return nil
+	}
+	if err := os.Rename(log, log+"."+fi.ModTime().UTC().Format("20060102T150405")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s belongs to the database that was here before: remove it: %w", log, err)
+	}
+	return nil
+}
+
 // accompanied tells whether a log or an index of it stands beside the file.
 func accompanied(path string) bool {
 	return exists(path+"-wal") || exists(path+"-shm") || exists(path+"-journal")

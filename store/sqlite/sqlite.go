@@ -159,7 +159,8 @@ func openUnwritable(ctx context.Context, path string, reason error) (*Store, err
 	return openReads(ctx, path, dsn(path, "mode", "ro", "immutable", "1"))
 }
 
-// place gives the path as SQLite will see it.
+// place gives the path as SQLite will see it, with no log beside it that is another
+// database's.
 func place(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -173,6 +174,9 @@ func place(path string) (string, error) {
 	}
 	if fi, err := os.Stat(abs); err == nil && !fi.Mode().IsRegular() {
 		return "", explain(abs, fmt.Errorf("%w: it is a folder or a device", store.ErrForeign))
+	}
+	if err := setAside(abs); err != nil {
+		return "", explain(abs, err)
 	}
 	return abs, nil
 }
