@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ax-scheduler/ax/dag"
+	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -85,38 +87,77 @@ func usesPools(p *dag.Plan) bool {
 	return false
 }
 
-// others is what the runs of other living processes have.
+// others is what the runs of other processes have.
 type others struct {
 	runs  map[string][]string // ids of those that are going, by workflow
 	slots map[string]int      // by pool
 }
 
-// othersHave counts what other living processes have. It is to be called with
-// the gate held.
+// othersHave counts what other living processes have, and what has been left by
+// those that have ended but goes on. It is to be called with the gate held.
 func (e *Engine) othersHave(ctx context.Context) (others, error) {
 	o := others{map[string][]string{}, map[string]int{}}
-	alive := map[string]bool{}
+	alive, left := map[string]bool{}, map[string][]string{} // by owner; by run, its tasks
+	var failed error
 	all, err := holdings(ctx, e.Store, func(r store.Run) bool {
 		if r.Owner == "" || r.Owner == e.Owner {
 			return false
 		}
-		lives, known := alive[r.Owner]
-		if !known {
-			lives = Alive(e.Data, r.Owner)
-			alive[r.Owner] = lives
+		if _, known := alive[r.Owner]; !known {
+			alive[r.Owner] = Alive(e.Data, r.Owner)
 		}
-		return lives
+		if !alive[r.Owner] {
+			going, err := e.goesOn(ctx, r)
+			left[r.ID], failed = going, errors.Join(failed, err)
+			return len(going) > 0
+		}
+		return true
 	}, func(r store.Run) (*dag.Plan, error) { return e.planOf(ctx, r, r.Version) })
 	for _, h := range all {
 		o.runs[h.Run.Workflow] = append(o.runs[h.Run.Workflow], h.Run.ID)
 		for _, s := range h.Slots {
-			o.slots[s.Pool]++
+			if alive[h.Run.Owner] || slices.Contains(left[h.Run.ID], s.Task) {
+				o.slots[s.Pool]++
+			}
 		}
 	}
-	return o, err
+	return o, errors.Join(err, failed)
 }
 
-// alone tells whether no other process lives that could start runs.
+// witness is an Executor that can tell of the tasks of engines that are gone.
+type witness interface {
+	Abandoned() bool
+	GoOn([]executor.Attempt) []bool
+}
+
+// goesOn names the tasks of a run whose processes go on though its engine is gone.
+func (e *Engine) goesOn(ctx context.Context, r store.Run) (names []string, err error) {
+	x, ok := e.Executor.(witness)
+	if !ok {
+		return nil, nil
+	}
+	tasks, err := e.Store.TasksIn(ctx, r.ID, []machine.TaskState{machine.Running}, store.MaxLimit)
+	if err != nil {
+		return nil, err
+	}
+	origin, err := originOf(absolute(e.Data))
+	if err != nil {
+		return nil, err
+	}
+	attempts := make([]executor.Attempt, len(tasks))
+	for i, t := range tasks {
+		attempts[i] = executor.Attempt{Origin: origin, RunID: r.ID, Workflow: r.Workflow, Task: t.ID, Number: t.Attempts}
+	}
+	for i, going := range x.GoOn(attempts) {
+		if going {
+			names = append(names, tasks[i].ID)
+		}
+	}
+	return names, nil
+}
+
+// alone tells whether no other process lives that could start runs, and none that has
+// ended has left its tasks to a supervisor.
 func (e *Engine) alone() bool {
 	owners, err := claims(e.Data)
 	for _, owner := range owners {
@@ -124,7 +165,8 @@ func (e *Engine) alone() bool {
 			return false
 		}
 	}
-	return err == nil
+	x, ok := e.Executor.(witness)
+	return err == nil && !(ok && x.Abandoned())
 }
 
 // yield skips the ticks of workflows with `overlap: skip` that meet runs of

@@ -294,11 +294,20 @@ func sweep(a *Attempt) Outcome {
 
 // others connects to every supervisor but the own, and tidies up after those that are dead.
 func (s *Supervision) others() []*link {
+	var links []*link
+	for _, conn := range s.dial() {
+		l := newLink(newWire(conn))
+		l.adopted = true
+		links = append(links, l)
+	}
+	return links
+}
+
+func (s *Supervision) dial() (conns []net.Conn) {
 	sockets, _ := filepath.Glob(filepath.Join(escapeGlob(s.Folder), "*"+socketSuffix)) // the pattern is right
 	s.mu.Lock()
 	own := s.name
 	s.mu.Unlock()
-	var links []*link
 	for _, path := range sockets {
 		if filepath.Base(path) == own+socketSuffix {
 			continue // it listens only once we are gone
@@ -310,12 +319,31 @@ func (s *Supervision) others() []*link {
 		})
 		switch {
 		case err == nil:
-			l := newLink(newWire(conn))
-			l.adopted = true
-			links = append(links, l)
+			conns = append(conns, conn)
 		case errors.Is(err, syscall.ECONNREFUSED):
 			_ = os.Remove(path) // or the next who looks does
 		}
 	}
-	return links
+	return conns
+}
+
+// Abandoned tells whether a supervisor is at work whose engine may be gone: some other than the own.
+func (x *Executor) Abandoned() bool {
+	if x.Supervision == nil {
+		return false
+	}
+	conns := x.Supervision.dial()
+	for _, c := range conns {
+		c.Close()
+	}
+	return len(conns) > 0
+}
+
+// GoOn tells for each of some attempts whether processes of it are there. Of an attempt it needs what Adopt does.
+func (x *Executor) GoOn(attempts []Attempt) []bool {
+	all := make([]int, len(attempts))
+	for i := range all {
+		all[i] = i
+	}
+	return anyLeft(attempts, all)
 }
