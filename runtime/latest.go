@@ -21,20 +21,22 @@ func (e *Engine) RetryLatest(ctx context.Context, id string, tasks []string, pla
 	return e.retry(ctx, id, tasks, plan)
 }
 
-// rebase has an ended run go on in another plan, and stores that. Its records of
-// tasks and attempts are told anew, by the places of their tasks in the plan.
-func (e *Engine) rebase(ctx context.Context, l *live, plan *dag.Plan) error {
+// rebased gives an ended run as it goes on in another plan, and what is to be
+// written of that with its retry: one without the other would leave an ended run
+// with tasks that have not. Its records of tasks and attempts are told anew, by the
+// places of their tasks in the plan. The run that is given must not be used any more.
+func (e *Engine) rebased(ctx context.Context, l *live, plan *dag.Plan) (*live, *store.Batch, error) {
 	version := versionOf(plan, e.now())
 	if version.Hash == l.rec.Version {
-		return nil
+		return l, &store.Batch{}, nil
 	}
 	before, err := e.Store.Version(ctx, l.rec.Version)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	attempts, err := e.Store.Attempts(ctx, l.rec.ID)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	rec := l.rec
 	kept := map[string]string{} // parameters that are no longer declared are left behind
@@ -45,35 +47,24 @@ func (e *Engine) rebase(ctx context.Context, l *live, plan *dag.Plan) error {
 		}
 	}
 	if rec.Params, err = checkParams(plan.Workflow, kept); err != nil {
-		return refused{fmt.Errorf("the latest version of %s does not take the parameters of the run: %w", rec.Workflow, err)}
+		return nil, nil, refused{fmt.Errorf("the latest version of %s does not take the parameters of the run: %w", rec.Workflow, err)}
 	}
 	env, err := newEnvironment(e, plan, &rec)
 	if err != nil {
-		return refused{err}
+		return nil, nil, refused{err}
 	}
-	changed := machine.VersionChanged{From: rec.Version, To: version.Hash, At: e.now()}
-	data, err := machine.Encode(changed)
+	data, err := machine.Encode(machine.VersionChanged{From: rec.Version, To: version.Hash, At: e.now()})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	rec.Version = version.Hash
-	l.rec, l.env, l.run = rec, env, l.run.Rebase(plan)
-	b := &store.Batch{
-		Versions: []store.Version{version}, Update: []store.Run{rec}, Restate: []string{rec.ID},
-		Append: []store.Appended{{RunID: rec.ID, Have: rec.Events, Data: [][]byte{data}}},
-	}
-	for _, u := range l.run.TakeChanged() {
-		b.Tasks = append(b.Tasks, taskRecord(l, u))
-	}
+	l.run.TakeChanged() // all is told anew
+	b := &store.Batch{Versions: []store.Version{version}, Restate: []string{rec.ID}, Append: []store.Appended{{RunID: rec.ID, Data: [][]byte{data}}}}
 	for _, a := range attempts {
 		if i := slices.Index(version.Tasks, before.Tasks[a.Index]); i >= 0 {
 			a.Index = i
 			b.Attempts = append(b.Attempts, a)
 		}
 	}
-	if err := e.commit(ctx, b); err != nil {
-		return fmt.Errorf("retry run %s in the latest version of %s: %w", rec.ID, rec.Workflow, err)
-	}
-	l.rec.Events++
-	return nil
+	return &live{run: l.run.Rebase(plan), rec: rec, env: env}, b, nil
 }

@@ -45,3 +45,23 @@ tasks:
 		}
 	})
 }
+
+func TestARetryInTheLatestFileThatIsRefusedLeavesTheRunAsItWas(t *testing.T) {
+	x := &script{took: map[string]time.Duration{"a": time.Second}, fail: map[string]int{"a": 1}}
+	inEngine(t, x, func(ctx context.Context, e *runtime.Engine) {
+		run, err := e.Start(ctx, runtime.Request{Plan: plan(t, "name: flow\ntasks: {a: {run: x}}\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := wait(ctx, t, e, run.ID)
+		latest := plan(t, "name: flow\ntasks: {a: {run: y}, b: {run: y}}\n")
+		if err := e.RetryLatest(ctx, run.ID, []string{"c"}, latest); err == nil {
+			t.Error("a task that is in no version can be retried")
+		}
+		after, err := e.Store.Run(ctx, run.ID)
+		if err != nil || after.Version != first.Version || !after.State.Final() {
+			t.Errorf("it is %s in version %s, and was %s in version %s (%v)", after.State, after.Version, first.State, first.Version, err)
+		}
+		equal(t, states(reportOf(ctx, t, e, run.ID)), []string{"a failed exit"})
+	})
+}

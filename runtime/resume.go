@@ -178,17 +178,20 @@ func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *d
 	}
 	defer done()
 	again := machine.RunRetried{}
-	l, err := e.takeOver(ctx, id, func(l *live) error {
+	var next *live // as it goes on
+	var b *store.Batch
+	l, err := e.takeOver(ctx, id, func(l *live) (err error) {
+		next, b = l, &store.Batch{}
 		if latest != nil && l.rec.State.Final() && !l.run.StartedAt().IsZero() {
-			if err := e.rebase(ctx, l, latest); err != nil {
+			if next, b, err = e.rebased(ctx, l, latest); err != nil {
 				return err
 			}
 		}
 		for _, name := range tasks {
-			u, ok := l.run.Named(name)
+			u, ok := next.run.Named(name)
 			switch {
 			case !ok:
-				return refused{fmt.Errorf("run %s has no task %q: %s", id, name, dsl.Meant(name, l.run.Plan().IDs()))}
+				return refused{fmt.Errorf("run %s has no task %q: %s", id, name, dsl.Meant(name, next.run.Plan().IDs()))}
 			case u.Instance != 0:
 				again.Instances = append(again.Instances, u)
 			default:
@@ -206,24 +209,29 @@ func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *d
 	if err != nil {
 		return err
 	}
-	if err := e.requeue(ctx, l, again); err != nil {
+	next.rec.Owner, next.rec.Events = l.rec.Owner, l.rec.Events
+	if err := e.requeue(ctx, next, again, b); err != nil {
 		return err
 	}
-	l.toldLate = true // or it ended in time
+	next.toldLate = true // or it ended in time
 	return e.hand(ctx, func(lp *loop) error {
-		lp.admit(l)
+		lp.admit(next)
 		return nil
 	})
 }
 
 // requeue has an ended run that was taken over wait for its turn among those of its
-// workflow, to be gone on with; one that never started, to start.
-func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried) error {
+// workflow, to be gone on with; one that never started, to start. What b holds of it
+// is written first.
+func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried, b *store.Batch) error {
 	again.At, again.Waits = e.now(), true
 	rec := &l.rec
 	rec.State, rec.Reason, rec.Error, rec.FinishedAt = machine.RunQueued, machine.ReasonNone, "", time.Time{}
 	rec.Turn = machine.Turn(again.At, rec.Priority)
-	b := &store.Batch{}
+	var events [][]byte
+	for _, a := range b.Append {
+		events = a.Data
+	}
 	if !l.run.StartedAt().IsZero() {
 		if _, err := l.run.Apply(again); err != nil {
 			return err
@@ -232,7 +240,8 @@ func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried)
 		if err != nil {
 			return err
 		}
-		b.Append = []store.Appended{{RunID: rec.ID, Have: rec.Events, Data: [][]byte{data}}}
+		events = append(events, data)
+		b.Append = []store.Appended{{RunID: rec.ID, Have: rec.Events, Data: events}}
 		for _, u := range l.run.TakeChanged() {
 			b.Tasks = append(b.Tasks, taskRecord(l, u))
 		}
@@ -242,7 +251,7 @@ func (e *Engine) requeue(ctx context.Context, l *live, again machine.RunRetried)
 		return fmt.Errorf("retry run %s: %w", rec.ID, err)
 	}
 	settle(ctx)
-	rec.Events += len(b.Append)
+	rec.Events += len(events)
 	e.publish(Update{Run: *rec, Tasks: b.Tasks})
 	return nil
 }
