@@ -12,7 +12,8 @@ var engineBugs = []bug{
 	{"a tick is fired again after a restart", "schedule.go", "			s.last = span.Last\n", "			s.last = span.First\n"},
 	{"ticks that are in the ledger lose their conflict", "schedule.go", "	if errors.Is(err, store.ErrConflict) {\n		return nil\n	}\n	if err != nil {\n		return err\n	}\n", "	if err != nil && !errors.Is(err, store.ErrConflict) {\n		return err\n	}\n"},
 	{"a slot is not taken for an adopted attempt", "resume.go", "		lp.takeSlot(l, c.Unit())\n", "		if r.adopted[i].Await == nil {\n			lp.takeSlot(l, c.Unit())\n		}\n"},
-	{"delayed runs are not looked for after a restart", "recover.go", "		lp.lookAt(lp.now())\n", ""},
+	{"the store is looked at once for delayed runs", "waiting.go", "			lp.lookAt(next)\n", ""},
+	{"a delayed run waits for the look of every half minute", "waiting.go", "	n, next := due(", "	n, _ := due("},
 	{"a live run takes the new version", "replay.go", "return e.planOf(ctx, run, version) }, before)", "return e.workflow(run.Workflow) }, before)"},
 	{"what a dead engine's processes did is thrown away", "resume.go", "	if x, ok := e.Executor.(adopter); ok && len(attempts) > 0 {", "	if x, ok := e.Executor.(adopter); ok && len(attempts) > 1 {"},
 	{"interruptions are not counted", "machine/attempts.go", "	s.cutOff++\n", ""},
@@ -21,4 +22,7 @@ var engineBugs = []bug{
 	{"queued runs are forgotten while the disk is full", "waiting.go", "e.patiently(ctx, func() error { return e.takeIn(ctx, runs) })", "e.takeIn(ctx, runs)"},
 	{"a timeout is not enforced after a restart", "resume.go", "if _, again := c.(machine.StartAttempt); !again {", "if w, timer := c.(machine.WakeAt); !timer || w.Timer != machine.TimerAttempt {\n			if _, again := c.(machine.StartAttempt); again {\n				continue\n			}"},
 	{"a record of an end is thrown away before the end is stored", "loop.go", "		lp.after = append(lp.after, o.Settled)\n", "		o.Settled()\n"},
+	{"a cancel is not carried on after a restart", "resume.go", "if _, again := c.(machine.StartAttempt); !again {", "if stop, is := c.(machine.StopAttempt); !is || stop.Reason != machine.ReasonCancelled {\n			if _, again := c.(machine.StartAttempt); again {\n				continue\n			}"},
+	{"what follows from an outcome is not in its transaction", "commit.go", "	for _, u := range changed {\n", "	for _, u := range changed[:min(1, len(changed))] {\n"},
+	{"queued runs are read before those that started are on disk", "waiting.go", "	lp.after = append(lp.after, func() { lp.fetchNow(name) })\n", "	lp.fetchNow(name)\n"},
 }

@@ -30,6 +30,7 @@ func (w *world) do(a act) {
 		return
 	case "full":
 		w.set(func() { w.full = time.Now().Add(a.wait) })
+		w.history.Add(filled{a.wait})
 		return
 	case "edit", "remove", "break":
 		w.edit(a, e)

@@ -94,8 +94,12 @@ func draw(seed uint64) *scenario {
 		}
 	}
 	d.acts()
+	if d.chance(1) {
+		d.rush()
+	}
 	d.harm()
 	d.steps()
+	slices.SortStableFunc(sc.acts, func(a, b act) int { return cmp.Compare(a.at, b.at) })
 	sc.slow = d.chance(25)
 	return sc
 }
@@ -134,7 +138,22 @@ func (d *drawer) acts() {
 			a.kind, a.wait = "full", d.between(time.Second, 8*time.Minute)
 		}
 		sc.acts = append(sc.acts, a)
+		if d.chance(8) { // what was asked for may be half done
+			sc.acts = append(sc.acts, act{at: at + d.between(0, pick(d, 5*time.Millisecond, time.Second)), kind: "crash", wait: d.outage()})
+		}
 	}
+}
+
+// rush has an engine end while it starts, all at once, more runs than it reads at a
+// time: those of a workflow without max_active that are caught up after an outage.
+func (d *drawer) rush() {
+	for _, r := range d.sc.flows[0].versions {
+		r.schedules, r.rooted = []schedule{{every: time.Minute}}, false
+		r.catchup, r.window, r.overlap, r.maxActive, r.disabled = "all", 0, "queue", 0, false
+	}
+	at, wait := d.between(time.Minute, d.sc.span), d.between(70*time.Minute, 100*time.Minute)
+	d.sc.acts = append(d.sc.acts, act{at: at, kind: "crash", wait: wait},
+		act{at: at + wait + d.between(0, pick(d, 10*time.Millisecond, 3*time.Second)), kind: "crash", wait: time.Second})
 }
 
 // steps draws how the clock on the wall is set. A machine that was suspended
@@ -153,7 +172,6 @@ func (d *drawer) steps() {
 		}
 		d.sc.acts = append(d.sc.acts, act{at: d.between(0, d.sc.span), kind: "step", wait: by})
 	}
-	slices.SortStableFunc(d.sc.acts, func(a, b act) int { return cmp.Compare(a.at, b.at) })
 }
 
 // outage gives how long no engine is there.
@@ -167,14 +185,22 @@ func (d *drawer) outage() time.Duration {
 	return d.between(time.Hour, 30*time.Hour)
 }
 
-// harm draws what befalls single writes.
+// harm draws what befalls single writes. In a bad hour several engines in a row
+// come to their end soon after they have come up.
 func (d *drawer) harm() {
+	bad, last := 6, 0
+	if d.chance(10) {
+		bad = d.IntN(4)
+		last = bad + 3
+	}
 	for engine := range 6 {
 		n := 1 + d.IntN(12)
 		if d.chance(40) {
 			n = 1 + d.IntN(60)
 		}
-		if d.chance(45) {
+		if bad <= engine && engine < last {
+			d.sc.harm = append(d.sc.harm, fault{engine, 1 + d.IntN(10), pick(d, "crash before", "crash after")})
+		} else if d.chance(45) {
 			kind := pick(d, "crash before", "crash after", "crash before", "crash after", "fails before", "fails after")
 			d.sc.harm = append(d.sc.harm, fault{engine, n, kind})
 		}

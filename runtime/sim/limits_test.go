@@ -5,13 +5,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/runtime/executor"
 	"github.com/ax-scheduler/ax/runtime/machine"
-	"github.com/ax-scheduler/ax/runtime/sim"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -73,39 +71,6 @@ func (r *seenRun) most() int {
 		return most
 	}
 	return math.MaxInt
-}
-
-// slack is how late an engine may be: it notices only after a while that the
-// clock was set.
-func (o *observer) slack() time.Duration {
-	if o.steps > 0 {
-		return 35 * time.Second
-	}
-	return time.Second
-}
-
-// inTime: promise 6. A process that goes on after its time, with an engine there,
-// was to be told to stop.
-func (o *observer) inTime(p *sim.Process) {
-	r := o.runs[p.Attempt.RunID]
-	if r == nil || o.upSince.IsZero() {
-		return
-	}
-	id, instance, _ := machine.ParseName(p.Attempt.Task)
-	t, _ := r.plan.Task(id)
-	limit, u := r.plan.Tasks[t].Spec.Timeout, r.unit(t, instance)
-	if !limit.Set() || u.number != p.Attempt.Number {
-		return
-	}
-	from := u.started.Add(limit.V)
-	for _, t := range []time.Time{o.upSince, u.begun} { // what the disk held up may begin when its time is over
-		if from.Before(t) {
-			from = t
-		}
-	}
-	if late := o.at.Wall.Sub(from); late > o.slack() {
-		o.broken("%s: attempt %d was not stopped until %s after its time was over", r.name(t, instance), p.Attempt.Number, late)
-	}
 }
 
 // implied: every run ends as its tasks do, and every task as its upstreams say.

@@ -42,6 +42,9 @@ type observer struct {
 	loaded  *loaded
 	at      sim.Entry
 	wrong   []string
+
+	loadedAt  time.Time // by the clock on the wall
+	fullUntil time.Time // when the disk has room again, by a clock that nobody sets
 }
 
 type tickID struct {
@@ -62,10 +65,12 @@ type seenRun struct {
 	retried  int
 	cancels  int
 	late     bool // somebody was told that it is late
+	left     bool // who made it was no engine that serves
 	over     bool // to another version, in which a task may have instances that had none, or none any more
 	hurried  bool // an engine was to start it without its pauses
 	again    bool // it was retried, and has not begun again
 	overAt   time.Time
+	cancelAt time.Time // of the first request
 }
 
 // seenUnit is what is known of a task or an instance.
@@ -108,7 +113,7 @@ func (o *observer) look() []string {
 		o.at = e
 		switch x := e.What.(type) {
 		case sim.Written:
-			o.written(x.Batch)
+			o.written(x.Engine, x.Batch)
 		case sim.Began:
 			o.began(x.Process)
 		case sim.Asked:
@@ -145,9 +150,13 @@ func (o *observer) look() []string {
 				o.broken("run %s: somebody was told that it is cancelled, and nothing of it is on the disk", x.id)
 			}
 		case loaded:
-			o.loaded = &x
+			o.loaded, o.loadedAt = &x, e.Wall
 		case stuck:
 			o.broken("%s goes on for ever", x.what)
+		case quit:
+			o.broken("engine %d has ended, and nobody told it to: %v", x.engine, x.err)
+		case filled:
+			o.fullUntil = e.At.Add(x.by)
 		case restless:
 			o.broken("engines end again and again, and nothing is wrong with the disk")
 		case calm:
@@ -171,10 +180,11 @@ func (o *observer) handed(x handed) {
 	}
 }
 
-func (o *observer) written(b *store.Batch) {
+func (o *observer) written(by int, b *store.Batch) {
 	var starting, ended []*seenRun
 	for i := range b.Create {
 		o.created(&b.Create[i])
+		o.runs[b.Create[i].ID].left = by < 0
 		if b.Create[i].State.Final() {
 			ended = append(ended, o.runs[b.Create[i].ID])
 		}
@@ -184,10 +194,16 @@ func (o *observer) written(b *store.Batch) {
 		if r.rec.State != machine.RunRunning && b.Update[i].State == machine.RunRunning {
 			starting = append(starting, r)
 		}
+		if r.rec.State == machine.RunScheduled && b.Update[i].State == machine.RunQueued {
+			o.dueInTime(r)
+		}
 		if r.rec.State.Final() && !b.Update[i].State.Final() {
 			r.again = true
 		}
 		if b.Update[i].State.Final() && !r.rec.State.Final() {
+			if r.cancels == 0 {
+				o.childInTime(r)
+			}
 			ended = append(ended, r)
 		}
 		if b.Update[i].Version != r.rec.Version && !slices.Contains(b.Restate, r.rec.ID) {
@@ -216,8 +232,12 @@ func (o *observer) written(b *store.Batch) {
 	for _, t := range b.Tasks {
 		o.runs[t.RunID].tasks[t.ID] = t
 	}
+	for _, a := range b.Append {
+		o.together(o.runs[a.RunID])
+	}
 	for _, t := range b.Ticks {
 		o.tick(t)
+		o.tickInTime(&t)
 	}
 	o.limits(starting)
 	o.told(b, ended)
@@ -304,7 +324,10 @@ func (o *observer) event(r *seenRun, e machine.Event) {
 			r.timedOut, r.overAt = true, e.At
 		}
 	case machine.CancelRequested:
-		r.cancels++
+		if r.cancels++; r.cancels == 1 {
+			r.cancelAt = e.At
+			o.childInTime(r)
+		}
 	case machine.RunRetried:
 		r.begun, r.timedOut, r.cancels = e.At, false, 0
 		r.retried++
@@ -369,6 +392,7 @@ func (o *observer) attemptEnds(r *seenRun, e machine.AttemptEnded) {
 		u.won = true
 	}
 	if spec.Kind.Waits() {
+		o.waitInTime(r, e.Task, u)
 		o.childEnded(r, e)
 		return
 	}

@@ -38,9 +38,14 @@ type (
 	resumes   struct{ workflow string } // somebody is about to be told that it goes on
 	loaded    struct{ catalog *reload.Catalog }
 	stepped   struct{ by time.Duration }
-	restless  struct{}              // engines end for no reason
-	stuck     struct{ what string } // it was to be over
-	calm      struct{}              // what is due by now is to be in the ledger
+	filled    struct{ by time.Duration } // the disk is full for a while
+	quit      struct {                   // an engine has ended that nobody told to, and no write of it has failed
+		engine int
+		err    error
+	}
+	restless struct{}              // engines end for no reason
+	stuck    struct{ what string } // it was to be over
+	calm     struct{}              // what is due by now is to be in the ledger
 )
 
 // world carries out one scenario.
@@ -62,6 +67,7 @@ type world struct {
 	now     *engine                   // nil while none is there
 	outage  time.Duration             // after this engine
 	full    time.Time                 // until when the disk is full
+	failed  map[int]bool              // engines of which a write has failed
 	healthy bool
 	calmly  int // engines since the disk is healthy
 	acting  sync.WaitGroup
@@ -76,10 +82,12 @@ type engine struct {
 	stop  context.CancelFunc
 	ready bool // what others left is taken in, and the workflows are loaded
 	still atomic.Bool
+	err   error // of Serve, once that is over
 }
 
 func newWorld(sc *scenario, data string) (*world, error) {
-	w := &world{sc: sc, data: data, files: map[string][]*reload.Loaded{}, last: map[string]*reload.Loaded{}, broken: map[string]bool{}}
+	w := &world{sc: sc, data: data, files: map[string][]*reload.Loaded{}, last: map[string]*reload.Loaded{},
+		broken: map[string]bool{}, failed: map[int]bool{}}
 	w.history = &sim.History{Clock: w.clock}
 	w.disk = &sim.Disk{History: w.history, Fate: w.fate}
 	w.procs = &sim.Processes{History: w.history, Does: w.does, Survives: w.survives}
@@ -117,6 +125,7 @@ func (w *world) fate(engine, n int) (sim.Fault, time.Duration) {
 	}
 	for _, f := range w.sc.harm {
 		if f.engine == engine && f.n == n {
+			w.failed[engine] = true
 			return map[string]sim.Fault{"crash before": sim.CrashBefore, "crash after": sim.CrashAfter,
 				"fails before": sim.FailsBefore, "fails after": sim.FailsAfter}[f.kind], took
 		}
@@ -222,7 +231,7 @@ func (w *world) succession(over chan struct{}) {
 		w.loading <- struct{}{}
 		e := w.boot(i)
 		served := make(chan struct{})
-		go func() { _ = e.Serve(e.ctx); close(served) }() // the plug tells why
+		go func() { e.err = e.Serve(e.ctx); close(served) }()
 		policy := w.policy(i)
 		w.history.Add(boots{i, policy})
 		if err := e.Recover(e.ctx, policy); err == nil {
@@ -247,6 +256,7 @@ func (w *world) succession(over chan struct{}) {
 		case <-served:
 		case <-over:
 		}
+		w.noteEnd(i, e, served)
 		e.stop()
 		e.still.Store(!w.await(fmt.Sprint("engine ", i, ", which was told to end,"), served, 2*time.Hour))
 		e.plug.Unplug()
@@ -258,6 +268,20 @@ func (w *world) succession(over chan struct{}) {
 			return
 		case <-time.After(max(outage, time.Second)):
 		}
+	}
+}
+
+// noteEnd notes whether an engine has ended for no reason.
+func (w *world) noteEnd(i int, e *engine, served chan struct{}) {
+	select {
+	case <-served:
+	default:
+		return
+	}
+	var failed bool
+	w.set(func() { failed = w.failed[i] })
+	if !failed && e.ctx.Err() == nil && !e.plug.Dead() {
+		w.history.Add(quit{i, e.err})
 	}
 }
 
