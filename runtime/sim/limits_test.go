@@ -16,9 +16,10 @@ import (
 // limits: max_active, pools and max_parallel, by the record.
 func (o *observer) limits(starting []*seenRun) {
 	active, used := map[string]int{}, map[string]int{}
-	slots := map[string]int{}
+	slots, queued := map[string]int{}, map[string]bool{}
 	for id, r := range o.open {
 		if r.rec.State != machine.RunRunning {
+			queued[r.rec.Workflow] = queued[r.rec.Workflow] || r.rec.State == machine.RunQueued
 			continue
 		}
 		active[r.rec.Workflow]++
@@ -45,6 +46,7 @@ func (o *observer) limits(starting []*seenRun) {
 			o.broken("%d attempts use the pool %s, which has %d slots", n, pool, slots[pool])
 		}
 	}
+	o.lines(active, queued)
 	groups := map[string]int{}
 	for _, r := range o.open {
 		if r.rec.State == machine.RunRunning && r.rec.GroupMax > 0 {

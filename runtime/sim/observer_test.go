@@ -43,8 +43,9 @@ type observer struct {
 	at      sim.Entry
 	wrong   []string
 
-	loadedAt  time.Time // by the clock on the wall
-	fullUntil time.Time // when the disk has room again, by a clock that nobody sets
+	loadedAt  time.Time            // by the clock on the wall
+	fullUntil time.Time            // when the disk has room again, by a clock that nobody sets
+	held      map[string]time.Time // since when runs of a workflow are in line, and none goes, by the clock on the wall
 }
 
 type tickID struct {
@@ -91,7 +92,8 @@ type seenUnit struct {
 func newObserver(w *world) *observer {
 	o := &observer{w: w, plans: map[string]*dag.Plan{}, runs: map[string]*seenRun{}, keys: map[string]string{},
 		ticks: map[tickID]store.Tick{}, fired: map[string]tickID{}, alive: map[*sim.Process]bool{}, ended: map[*sim.Process]bool{},
-		asked: map[*sim.Process]bool{}, open: map[string]*seenRun{}, paused: map[string]bool{}, ends: map[string][]runEnd{}}
+		asked: map[*sim.Process]bool{}, open: map[string]*seenRun{}, paused: map[string]bool{}, ends: map[string][]runEnd{},
+		held: map[string]time.Time{}}
 	for _, files := range w.files {
 		for _, f := range files {
 			o.plans[f.Version] = f.Plan()
@@ -132,6 +134,7 @@ func (o *observer) look() []string {
 		case up:
 			o.upSince = e.Wall
 		case down:
+			o.heldUp(3 * time.Minute) // it may have been told to end a while ago
 			o.spans = append(o.spans, [2]time.Time{o.upSince, e.Wall})
 			o.upSince, o.policy.policy = time.Time{}, runtime.StartupRecover
 		case paused:

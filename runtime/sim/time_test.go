@@ -105,8 +105,10 @@ func (o *observer) behind(due time.Time) time.Duration {
 	if o.upSince.IsZero() || o.steps > 0 || o.at.At.Before(o.fullUntil.Add(time.Minute)) {
 		return 0
 	}
-	if due.Before(o.upSince) {
-		due = o.upSince
+	for _, t := range []time.Time{o.upSince, o.fullUntil} {
+		if due.Before(t) {
+			due = t
+		}
 	}
 	return o.at.Wall.Sub(due)
 }
@@ -120,6 +122,34 @@ func (o *observer) dueInTime(r *seenRun) {
 	}
 	if late := o.behind(due); late > most {
 		o.broken("run %s of %s was due at %s, and is in line %s later", r.rec.ID, r.rec.Workflow, due.UTC(), late)
+	}
+}
+
+// lines: promise 8. Runs that are in line while none of their workflow goes do not
+// stay there: it is the turn of one of them.
+func (o *observer) lines(active map[string]int, queued map[string]bool) {
+	for name, since := range o.held {
+		if active[name] == 0 && queued[name] {
+			continue
+		}
+		if late := o.behind(since); late > soon+30*time.Second { // for those that are left in the store
+			o.broken("runs of %s were in line for %s, and none went", name, late)
+		}
+		delete(o.held, name)
+	}
+	for name, is := range queued {
+		if _, known := o.held[name]; is && !known && active[name] == 0 {
+			o.held[name] = o.at.Wall
+		}
+	}
+}
+
+// heldUp tells of runs that are in line for a long time.
+func (o *observer) heldUp(most time.Duration) {
+	for name, since := range o.held {
+		if late := o.behind(since); late > most {
+			o.broken("runs of %s are in line for %s, and none goes", name, late)
+		}
 	}
 }
 
