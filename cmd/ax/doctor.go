@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ax-scheduler/ax/dsl"
 	"github.com/ax-scheduler/ax/dsl/cron"
@@ -58,7 +59,7 @@ func (g *globals) doctor(ctx context.Context, asJSON bool) error {
 	d.engines(ctx)
 	d.workflows()
 	d.clock()
-	d.zones()
+	d.zones(d.settings())
 	d.limits()
 	d.programs()
 	bad := slices.ContainsFunc(d.found, func(f finding) bool { return f.Level == "error" })
@@ -243,14 +244,44 @@ func (d *doctor) clock() {
 	}
 }
 
+// settings looks at those of ax serve, from the environment and from ax.yaml.
+func (d *doctor) settings() (o serveOptions) {
+	const check = "settings"
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	o.flags(flags)
+	err := errors.Join(fromEnvironment(flags, d.g.env), fromConfig(flags, d.g.workflows))
+	if err == nil {
+		err = o.check()
+	}
+	if err == nil {
+		_, err = d.g.tokens(o)
+	}
+	if err == nil {
+		_, err = o.keep.value()
+	}
+	if err == nil {
+		_, err = zoneNamed(o.timezone)
+	}
+	if err != nil {
+		d.fail(check, "mend ax.yaml, or the variable: ax serve does not start with it", "%v", err)
+		return o
+	}
+	d.ok(check, "ax.yaml and the variables named AX_ can be read")
+	return o
+}
+
 // zones looks whether zone data is there and which zone holds by default.
-func (d *doctor) zones() {
+func (d *doctor) zones(o serveOptions) {
 	const check = "time zones"
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "Asia/Shanghai"} {
 		if _, err := cron.LoadZone(name); err != nil {
 			d.fail(check, "unset ZONEINFO", "%v", err)
 			return
 		}
+	}
+	if o.timezone != "" {
+		d.ok(check, "workflows without timezone follow %s, unless --timezone says otherwise", o.timezone)
+		return
 	}
 	if name := lostZone(); name != "" {
 		d.warn(check, "set TZ to a name such as Europe/Berlin, or give --timezone", "TZ is %q, which is no zone: workflows without timezone follow UTC", name)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ax-scheduler/ax/dag"
 	"github.com/ax-scheduler/ax/dsl"
@@ -59,7 +60,11 @@ second signal ends at once.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.serve(cmd.Context(), o) },
 	}
-	f := cmd.Flags()
+	o.flags(cmd.Flags())
+	return cmd
+}
+
+func (o *serveOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to answer HTTP at; other than on the loopback interface it needs a token")
 	f.StringVar(&o.tokenFile, "token-file", "", "file with a token a line, as \"read TOKEN\" or \"operate TOKEN\"; AX_TOKEN gives one with the role operate")
 	o.keep.flags(f)
@@ -71,7 +76,6 @@ second signal ends at once.`,
 	f.StringVar(&o.onStop, "on-stop", "detach", "what SIGTERM does with running tasks: detach leaves them to the next start, drain waits for them")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long to wait for running tasks when draining")
 	f.DurationVar(&o.reloadDelay, "reload-delay", time.Second, "how long a changed file must be quiet before it is read")
-	return cmd
 }
 
 // check refuses values that cannot be.
@@ -324,6 +328,7 @@ func (s *serving) watch(ctx context.Context, ready chan struct{}) error {
 	first := true
 	return reload.Watch(ctx, s.g.workflows, s.o.reloadDelay, s.e.Log, func(c *reload.Catalog) {
 		s.logProblems(c)
+		s.logChanges(c)
 		if err := s.e.Load(ctx, c); err != nil && ctx.Err() == nil {
 			s.e.Log.Error("the workflows could not be loaded", "error", err)
 		}
@@ -353,6 +358,29 @@ func (s *serving) logProblems(c *reload.Catalog) {
 			for _, d := range f.Diagnostics {
 				s.logDiagnostic(d, f.Name != "")
 			}
+		}
+	}
+}
+
+// logChanges tells which workflows are there now, or how many at the start.
+func (s *serving) logChanges(c *reload.Catalog) {
+	old := s.catalog.Load()
+	if old == nil {
+		s.e.Log.Info("workflows loaded", "count", len(c.Workflows))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
+		switch f := c.Workflows[name]; old.Workflows[name] {
+		case f:
+		case nil:
+			s.e.Log.Info("workflow loaded", "workflow", name, "file", f.Head.Source.File)
+		default:
+			s.e.Log.Info("workflow loaded in a new version", "workflow", name, "file", f.Head.Source.File)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(old.Workflows)) {
+		if c.Workflows[name] == nil {
+			s.e.Log.Info("workflow is gone: its schedules are kept no longer", "workflow", name)
 		}
 	}
 }

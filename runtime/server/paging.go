@@ -12,7 +12,7 @@ import (
 
 // Part is which part of a list is asked for.
 type Part struct {
-	Limit  int    `query:"limit" default:"100" doc:"of items, 1 to 1000"`
+	Limit  int    `query:"limit" default:"100" doc:"of items; outside of 1 to 1000 it is brought into it"`
 	Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the part before"`
 }
 
@@ -20,7 +20,7 @@ type Part struct {
 // workflows: they come as a whole, where it is not very long, unless a limit says
 // less.
 type LongPart struct {
-	Limit  int    `query:"limit" default:"1000" doc:"of items, 1 to 1000"`
+	Limit  int    `query:"limit" default:"1000" doc:"of items; outside of 1 to 1000 it is brought into it"`
 	Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the part before"`
 }
 

@@ -99,6 +99,7 @@ func (s *Server) Handler() http.Handler {
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "/api/v1/openapi", "", ""
 	config.CreateHooks = nil // no links to schemas in answers
 	api := humago.New(mux, config)
+	api.UseMiddleware(knownQuery(api))
 	s.health(api)
 	s.workflows(api)
 	s.runs(api)

@@ -258,6 +258,8 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		{404, "GET", "/api/v1/runs/gone/tasks/a/log", ""},
 		{400, "GET", "/api/v1/runs?cursor=nonsense", ""},
 		{400, "GET", "/api/v1/runs?state=happy", ""},
+		{400, "GET", "/api/v1/runs?stat=failed", ""},
+		{400, "POST", "/api/v1/workflows/flow/runs?dry_run=true", "{}"},
 		{422, "POST", "/api/v1/workflows/flow/runs", `{"params": {"other": "x"}}`},
 		{422, "POST", "/api/v1/workflows/flow/runs", `{"params": {"who": {"a": 1}}}`},
 		{422, "POST", "/api/v1/workflows/flow/runs", `{"params": {"n": "many"}}`},
