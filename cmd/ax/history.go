@@ -341,6 +341,14 @@ func took(from, to time.Time) string {
 	return duration(to.Sub(from))
 }
 
+// spent tells how long a run that has ended took.
+func spent(run store.Run) string {
+	if run.WentAt().IsZero() {
+		return "before it started"
+	}
+	return "in " + duration(run.FinishedAt.Sub(run.WentAt()))
+}
+
 // duration rounds to what a person cares for.
 func duration(d time.Duration) string {
 	switch {

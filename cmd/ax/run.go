@@ -293,7 +293,7 @@ func (g *globals) printEnd(ctx context.Context, st store.Store, run store.Run, a
 		}
 		return g.printJSON(report)
 	}
-	fmt.Fprintf(g.stdout, "run %s of %s %s in %s\n", run.ID, run.Workflow, run.State, duration(run.FinishedAt.Sub(run.WentAt())))
+	fmt.Fprintf(g.stdout, "run %s of %s %s %s\n", run.ID, run.Workflow, run.State, spent(run))
 	if run.Error != "" {
 		fmt.Fprintf(g.stdout, "  %s\n", run.Error)
 	}
