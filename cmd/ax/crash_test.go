@@ -84,7 +84,7 @@ func TestAKilledRunIsReadableWithAllThatWasTold(t *testing.T) {
 			}
 		}
 		text, err := exec.Command(ax, "--data", data, "show", rep.ID).Output()
-		if err != nil || !strings.Contains(string(text), "the engine that ran it has ended: ax retry "+rep.ID) {
+		if err != nil || !strings.Contains(string(text), "the engine that ran it has ended: the next ax serve goes on with it; ax retry "+rep.ID) {
 			t.Errorf("ax show does not tell that the engine is gone: %v\n%s", err, text)
 		}
 	}

@@ -97,6 +97,7 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 	if err != nil {
 		return exit{exitFailed, err}
 	}
+	x := &explanation{g, rec, r}
 	if len(task) == 0 {
 		fmt.Fprintf(g.stdout, "run %s of %s: %s\n", rec.ID, rec.Workflow, outcome(rec.State.String(), string(rec.Reason)))
 		if rec.Error != "" {
@@ -107,12 +108,12 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 		}
 		for i := range r.Plan().Tasks {
 			if v := r.Task(dag.Task(i)); v.Member && v.State != machine.Succeeded {
-				g.explainTask(r, dag.Task(i))
+				x.task(dag.Task(i))
 			}
 		}
 		return nil
 	}
-	if err := g.explainNamed(r, rec.ID, task[0]); err != nil {
+	if err := x.named(task[0]); err != nil {
 		return exit{exitFailed, err}
 	}
 	if err := g.explainHolders(ctx, st, rec, r); err != nil {
@@ -121,31 +122,14 @@ func (g *globals) explain(ctx context.Context, st store.Store, id string, task [
 	return nil
 }
 
-// explainNamed prints what became of one task, or of one of its instances.
-func (g *globals) explainNamed(r *machine.Run, run, task string) error {
-	if u, ok := r.Named(task); ok && u.Instance != 0 {
-		g.explainInstance(r, u, "")
-		return nil
-	}
-	id, _, ok := machine.ParseName(task)
-	ts, err := tasksNamed(r.Plan(), []string{id})
-	if err != nil {
-		return err
-	}
-	if !ok || id != task {
-		return fmt.Errorf("task %s of run %s has no instance %q: it has %d", id, run, task, r.Instances(ts[0]))
-	}
-	g.explainTask(r, ts[0])
-	g.explainInstances(r, ts[0])
-	return nil
-}
-
 // explainHolders prints what keeps a run, or a task of it, waiting, and which runs
 // have it.
 func (g *globals) explainHolders(ctx context.Context, st store.Store, rec store.Run, r *machine.Run) error {
 	switch {
 	case g.orphaned(rec):
-		fmt.Fprintf(g.stdout, "  the engine that ran it has ended: ax retry %[1]s goes on with it, ax cancel %[1]s stops it\n", rec.ID)
+		fmt.Fprintln(g.stdout, "  "+orphanText(rec.ID))
+	case rec.State == machine.RunScheduled:
+		fmt.Fprintln(g.stdout, "  "+g.startsAt(rec.NotBefore))
 	case rec.State == machine.RunQueued:
 		fmt.Fprintln(g.stdout, "  it waits until fewer than max_active runs of its workflow are going")
 	}
@@ -185,82 +169,4 @@ func (g *globals) process(run store.Run) string {
 		return fmt.Sprintf("process %d", pid)
 	}
 	return "a living process"
-}
-
-// explainInstances prints the first instances of a task that did not succeed.
-func (g *globals) explainInstances(r *machine.Run, t dag.Task) {
-	shown := 0
-	for i := range r.Instances(t) {
-		u := machine.Unit{Task: t, Instance: machine.InstanceOf(i)}
-		switch {
-		case r.View(u).State == machine.Succeeded:
-		case shown == fewInstances:
-			fmt.Fprintln(g.stdout, "  …")
-			return
-		default:
-			shown++
-			g.explainInstance(r, u, "  ")
-		}
-	}
-}
-
-// explainInstance prints what became of an instance, and of what item it is.
-func (g *globals) explainInstance(r *machine.Run, u machine.Unit, indent string) {
-	fmt.Fprintln(g.stdout, explained(r, u, indent))
-	fmt.Fprintf(g.stdout, "%s  item %s\n", indent, cut(r.Item(u), 200))
-}
-
-// explained tells in one line what became of a task or an instance.
-func explained(r *machine.Run, u machine.Unit, indent string) string {
-	v := r.View(u)
-	line := fmt.Sprintf("%stask %s: %s", indent, r.Name(u), outcome(v.State.String(), string(v.Reason)))
-	switch {
-	case r.Instances(u.Task) > 0 && u.Instance == 0:
-		line += fmt.Sprintf(", %d instances", r.Instances(u.Task))
-	case v.State == machine.Running:
-		line += fmt.Sprintf(", in attempt %d", v.Attempts)
-	case v.Attempts > 0:
-		line += fmt.Sprintf(" after attempt %d", v.Attempts)
-	}
-	if v.Error != "" {
-		line += ": " + v.Error
-	}
-	return line
-}
-
-// explainTask prints what became of a task, and then of the one that it goes
-// back to, until there is none.
-func (g *globals) explainTask(r *machine.Run, t dag.Task) {
-	for indent := ""; ; indent += "  " {
-		v := r.Task(t)
-		id := r.Plan().Tasks[t].ID
-		if !v.Member {
-			fmt.Fprintf(g.stdout, "%stask %s does not belong to this run\n", indent, id)
-			return
-		}
-		fmt.Fprintln(g.stdout, explained(r, machine.Unit{Task: t}, indent))
-		if v.State == machine.Pending {
-			g.explainWait(r, t, indent+"  ")
-			return
-		}
-		if root, ok := r.Root(t); ok {
-			t = root
-		} else if by, ok := r.FailedInto(t); ok && v.State != machine.Skipped {
-			fmt.Fprintf(g.stdout, "%s  called by:\n", indent)
-			t = by
-		} else {
-			return
-		}
-	}
-}
-
-// explainWait prints what a pending task waits for.
-func (g *globals) explainWait(r *machine.Run, t dag.Task, indent string) {
-	for i := range r.Plan().Tasks {
-		for _, e := range r.Plan().Tasks[i].Downstream {
-			if v := r.Task(dag.Task(i)); e.To == t && v.Member && !v.State.Final() {
-				fmt.Fprintf(g.stdout, "%swaits for task %s, which is %s\n", indent, r.Plan().Tasks[i].ID, v.State)
-			}
-		}
-	}
 }

@@ -71,7 +71,7 @@ func (g *globals) listRuns(ctx context.Context, f store.RunFilter, asJSON bool) 
 	fmt.Fprintln(t, "RUN\tWORKFLOW\tSTATE\tREASON\tTRIGGER\tSCHEDULED FOR\tTOOK")
 	for _, r := range runs {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Workflow, r.State, r.Reason, r.Trigger,
-			clock(r.ScheduledFor), took(r.WentAt(), r.FinishedAt))
+			clock(r.ScheduledFor), tookOrStarts(&r))
 	}
 	return t.Flush()
 }
@@ -155,7 +155,10 @@ func (g *globals) showRun(ctx context.Context, st store.Store, rep runtime.Repor
 		fmt.Fprintf(g.stdout, "  %s\n", run.Error)
 	}
 	if g.orphaned(run) {
-		fmt.Fprintf(g.stdout, "  the engine that ran it has ended: ax retry %[1]s goes on with it, ax cancel %[1]s stops it\n", run.ID)
+		fmt.Fprintln(g.stdout, "  "+orphanText(run.ID))
+	}
+	if run.State == machine.RunScheduled {
+		fmt.Fprintln(g.stdout, "  "+g.startsAt(run.NotBefore))
 	}
 	for _, name := range sortedKeys(run.Params) {
 		fmt.Fprintf(g.stdout, "  param %s=%s\n", name, plain(run.Params[name]))
@@ -205,7 +208,7 @@ func printTasks(t io.Writer, tasks []runtime.TaskReport, attempts map[string][]s
 // several, for what was remarkable about them, and for each output.
 func printTask(t io.Writer, task runtime.TaskReport, attempts []store.Attempt) {
 	fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", task.ID, task.State, task.Reason, task.Attempts,
-		took(valueOf(task.StartedAt), valueOf(task.FinishedAt)), task.Error)
+		took(valueOf(task.StartedAt), valueOf(task.FinishedAt)), withEarlier(task.Error, task.Attempts, valueOf(task.StartedAt)))
 	for _, a := range attempts {
 		if len(attempts) > 1 {
 			fmt.Fprintf(t, "  attempt %d\t%s\t%s\t\t%s\t%s\n", a.Number, a.State, a.Reason, took(a.StartedAt, a.FinishedAt), a.Error)
@@ -322,6 +325,11 @@ func (g *globals) orphaned(run store.Run) bool {
 	return !run.State.Final() && run.Owner != "" && !runtime.Alive(g.data, run.Owner)
 }
 
+// orphanText tells what can be done with a run whose engine is dead.
+func orphanText(id string) string {
+	return fmt.Sprintf("the engine that ran it has ended: the next ax serve goes on with it; ax retry %[1]s does so here and now, ax cancel %[1]s stops it", id)
+}
+
 // clock gives a time as people read it, in UTC.
 func clock(t time.Time) string {
 	if t.IsZero() {
@@ -339,6 +347,15 @@ func took(from, to time.Time) string {
 		return duration(time.Since(from)) + " so far"
 	}
 	return duration(to.Sub(from))
+}
+
+// tookOrStarts tells how long a run took, and of one that waits for its time how
+// soon that is.
+func tookOrStarts(r *store.Run) string {
+	if left := time.Until(r.NotBefore); r.State == machine.RunScheduled && left > 0 {
+		return "starts " + ahead(left)
+	}
+	return took(r.WentAt(), r.FinishedAt)
 }
 
 // spent tells how long a run that has ended took.

@@ -41,6 +41,9 @@ func poolOf(t *dsl.Task) string {
 	return t.Pool.Name.V
 }
 
+// WhenFalse is the error of a task whose condition did not hold.
+const WhenFalse = "when is false"
+
 func (r *Run) evaluated(e Evaluated, s *task) {
 	if !s.evaluating {
 		return
@@ -53,7 +56,7 @@ func (r *Run) evaluated(e Evaluated, s *task) {
 	case e.Holds:
 		r.enter(e.Task)
 	default:
-		s.err = "when is false"
+		s.err = WhenFalse
 		r.end(e.Task, Skipped, ReasonCondition)
 	}
 }

@@ -151,17 +151,19 @@ func relative(d time.Duration) string {
 	return "in " + rough(d)
 }
 
-// rough gives a duration by its largest unit.
+// rough gives a duration by its largest unit, to the nearest: a moment before two
+// hours is two hours.
 func rough(d time.Duration) string {
+	const day = 24 * time.Hour
 	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
+	case d.Round(time.Second) < time.Minute:
+		return fmt.Sprintf("%ds", d.Round(time.Second)/time.Second)
+	case d.Round(time.Minute) < time.Hour:
+		return fmt.Sprintf("%dm", d.Round(time.Minute)/time.Minute)
+	case d.Round(time.Hour) < 2*day:
+		return fmt.Sprintf("%dh", d.Round(time.Hour)/time.Hour)
 	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
+	return fmt.Sprintf("%dd", d.Round(day)/day)
 }
 
 // took gives how long something took or has taken so far.

@@ -3,11 +3,11 @@
 // changed, and goes on with logs.
 
 const $ = (id) => document.getElementById(id);
-const units = [[86400 * 2, 86400, "d"], [3600, 3600, "h"], [60, 60, "m"], [0, 1, "s"]];
+const units = [[3600 * 47.5, 86400, "d"], [60 * 59.5, 3600, "h"], [59.5, 60, "m"], [0, 1, "s"]];
 
 function rough(seconds) {
   const [, size, unit] = units.find(([from]) => seconds >= from);
-  return Math.floor(seconds / size) + unit;
+  return Math.round(seconds / size) + unit;
 }
 
 function took(seconds) {
