@@ -90,7 +90,7 @@ func (s *Server) findLog(ctx context.Context, id, task string, number int) (foun
 	}
 	at := place(plan.names, task)
 	if at.Index < 0 {
-		return l, fmt.Errorf("run %s has no task %q: %w", id, task, store.ErrNotFound)
+		return l, missing("run %s has no task %q", id, task)
 	}
 	if l.all, err = s.Store.AttemptsAt(ctx, id, []store.Place{at}); err != nil {
 		return l, err
@@ -101,10 +101,10 @@ func (s *Server) findLog(ctx context.Context, id, task string, number int) (foun
 		}
 	}
 	if l.path == "" && at.Instance < 0 && plan.plan() != nil && plan.plan().Tasks[at.Index].Spec.Foreach != nil {
-		return l, fmt.Errorf("task %q of run %s has a log for each of its instances, as %q: %w", task, id, task+"[0]", errInstances)
+		return l, absent{fmt.Sprintf("task %q of run %s has a log for each of its instances, as %q", task, id, task+"[0]"), errInstances}
 	}
 	if l.path == "" {
-		return l, fmt.Errorf("task %q of run %s has no such attempt: %w", task, id, store.ErrNotFound)
+		return l, missing("task %q of run %s has no such attempt", task, id)
 	}
 	return l, nil
 }

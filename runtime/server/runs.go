@@ -162,7 +162,7 @@ func (s *Server) listRuns(ctx context.Context, in *runsInput) (*list[runtime.Rep
 }
 
 func (s *Server) cancel(ctx context.Context, in *idInput) (*huma.StreamResponse, error) {
-	run, err := s.Store.Run(ctx, in.ID)
+	run, err := s.findRun(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -176,7 +176,7 @@ func (s *Server) cancel(ctx context.Context, in *idInput) (*huma.StreamResponse,
 }
 
 func (s *Server) retry(ctx context.Context, in *retryInput) (*huma.StreamResponse, error) {
-	run, err := s.Store.Run(ctx, in.ID)
+	run, err := s.findRun(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
 	}

@@ -207,7 +207,17 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
-// missing is store.ErrNotFound with words of its own.
+// missing is store.ErrNotFound in words of its own, which say it all.
 func missing(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, store.ErrNotFound)...)
+	return absent{fmt.Sprintf(format, args...), store.ErrNotFound}
 }
+
+// absent is an error whose text says all that its kind does.
+type absent struct {
+	text string
+	kind error
+}
+
+func (a absent) Error() string { return a.text }
+
+func (a absent) Unwrap() error { return a.kind }
