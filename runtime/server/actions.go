@@ -180,7 +180,7 @@ func (s *Server) cancelForm(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) retryForm(w http.ResponseWriter, r *http.Request) error {
 	in := &retryInput{ID: r.PathValue("id")}
 	if task := r.PostFormValue("task"); task != "" {
-		in.Body.Tasks = []string{task}
+		in.Body = &retryBody{Tasks: []string{task}}
 	}
 	if _, err := s.retry(r.Context(), in); err != nil {
 		return err

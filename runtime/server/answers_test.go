@@ -29,3 +29,17 @@ func TestWhatIsNotThereIsToldOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestARequestWithNothingToSayNeedsNoBody(t *testing.T) {
+	c := newClient(t)
+	run := c.started("flow", "")
+	c.ended(run)
+	failed := c.started("flow", `{"params": {"who": "fail"}}`)
+	c.ended(failed)
+	c.want(202, "POST", "/api/v1/runs/"+failed+"/retry", "", nil)
+	if rep := c.ended(failed); rep.Tasks[0].Attempts != 2 {
+		t.Errorf("the retried task has %d attempts", rep.Tasks[0].Attempts)
+	}
+	c.want(422, "POST", "/api/v1/runs/"+failed+"/retry", `{"task": "a"}`, nil)
+	c.want(400, "POST", "/api/v1/runs/"+failed+"/retry", "x", nil)
+}

@@ -18,15 +18,17 @@ import (
 )
 
 type startInput struct {
-	Name string `path:"name" maxLength:"64"`
-	Body struct {
-		Params       map[string]any `json:"params,omitempty" doc:"strings, numbers or booleans by name"`
-		Delay        any            `json:"delay,omitempty" doc:"how long to wait before it starts, as 10s or in seconds"`
-		At           time.Time      `json:"at,omitempty" doc:"when it starts; not with delay"`
-		Priority     *int           `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"default the workflow's"`
-		ScheduledFor time.Time      `json:"scheduled_for,omitempty" doc:"the time that the run stands for; default now"`
-		Key          string         `json:"key,omitempty" maxLength:"256" doc:"a repeated request with one key gives the first run"`
-	}
+	Name string     `path:"name" maxLength:"64"`
+	Body *startBody // nil for one with nothing in it
+}
+
+type startBody struct {
+	Params       map[string]any `json:"params,omitempty" doc:"strings, numbers or booleans by name"`
+	Delay        any            `json:"delay,omitempty" doc:"how long to wait before it starts, as 10s or in seconds"`
+	At           time.Time      `json:"at,omitempty" doc:"when it starts; not with delay"`
+	Priority     *int           `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"default the workflow's"`
+	ScheduledFor time.Time      `json:"scheduled_for,omitempty" doc:"the time that the run stands for; default now"`
+	Key          string         `json:"key,omitempty" maxLength:"256" doc:"a repeated request with one key gives the first run"`
 }
 
 type idInput struct {
@@ -34,11 +36,21 @@ type idInput struct {
 }
 
 type retryInput struct {
-	ID   string `path:"id" maxLength:"64"`
-	Body struct {
-		Tasks  []string `json:"tasks,omitempty" doc:"only these tasks and what is downstream of them"`
-		Latest bool     `json:"latest,omitempty" doc:"in the version of the workflow that is loaded now"`
-	} `required:"false"`
+	ID   string     `path:"id" maxLength:"64"`
+	Body *retryBody // nil for one with nothing in it
+}
+
+type retryBody struct {
+	Tasks  []string `json:"tasks,omitempty" doc:"only these tasks and what is downstream of them"`
+	Latest bool     `json:"latest,omitempty" doc:"in the version of the workflow that is loaded now"`
+}
+
+// given gives what a request says, or what one without a body does.
+func given[T any](body *T) T {
+	if body == nil {
+		body = new(T)
+	}
+	return *body
 }
 
 type runsInput struct {
@@ -78,17 +90,18 @@ func (s *Server) start(ctx context.Context, in *startInput) (*huma.StreamRespons
 	if err != nil {
 		return nil, err
 	}
-	params, err := texts(in.Body.Params)
+	body := given(in.Body)
+	params, err := texts(body.Params)
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	}
-	at, err := notBefore(in.Body.Delay, in.Body.At, time.Now())
+	at, err := notBefore(body.Delay, body.At, time.Now())
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	}
 	run, err := s.Engine.Start(ctx, runtime.Request{
-		Plan: file.Plan(), Params: params, Trigger: store.TriggerAPI, ScheduledFor: in.Body.ScheduledFor,
-		NotBefore: at, Priority: in.Body.Priority, Key: in.Body.Key,
+		Plan: file.Plan(), Params: params, Trigger: store.TriggerAPI, ScheduledFor: body.ScheduledFor,
+		NotBefore: at, Priority: body.Priority, Key: body.Key,
 	})
 	if err != nil {
 		return nil, s.problem(err)
@@ -183,8 +196,8 @@ func (s *Server) retry(ctx context.Context, in *retryInput) (*huma.StreamRespons
 	if !run.State.Final() {
 		return nil, huma.Error409Conflict(fmt.Sprintf("run %s has not ended: it is %s", run.ID, run.State))
 	}
-	again := s.Engine.Retry
-	if in.Body.Latest {
+	again, body := s.Engine.Retry, given(in.Body)
+	if body.Latest {
 		file, err := s.workflow(run.Workflow)
 		if err != nil {
 			return nil, err
@@ -193,7 +206,7 @@ func (s *Server) retry(ctx context.Context, in *retryInput) (*huma.StreamRespons
 			return s.Engine.RetryLatest(ctx, id, tasks, file.Plan())
 		}
 	}
-	if err := again(ctx, run.ID, in.Body.Tasks); err != nil {
+	if err := again(ctx, run.ID, body.Tasks); err != nil {
 		return nil, s.problem(err)
 	}
 	return s.report(ctx, run.ID, http.StatusAccepted)
