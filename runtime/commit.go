@@ -140,6 +140,7 @@ func (lp *loop) record(l *live, w *write) {
 	for _, u := range changed {
 		b.Tasks = append(b.Tasks, taskRecord(l, u))
 	}
+	before := l.rec.State
 	l.rec.State, l.rec.Reason, l.rec.Error = l.run.State()
 	l.rec.StartedAt, l.rec.FinishedAt = l.run.StartedAt(), l.run.FinishedAt()
 	if !sameRow(l.rec, l.written) {
@@ -147,7 +148,8 @@ func (lp *loop) record(l *live, w *write) {
 		l.written = l.rec
 	}
 	w.ends = append(w.ends, endOf(l)...)
-	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)], attempts})
+	began := before != machine.RunRunning && l.rec.State == machine.RunRunning
+	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)], attempts, began})
 }
 
 // sameRow tells whether a run's own row would stay as it is: most ends of tasks

@@ -290,3 +290,41 @@ tasks:
 		}
 	})
 }
+
+func TestARunThatIsTakenOverDoesNotBeginAgain(t *testing.T) {
+	var begins [2]int
+	counted := func(i int, do func(ctx context.Context, e *runtime.Engine)) func(context.Context, *runtime.Engine) {
+		return func(ctx context.Context, e *runtime.Engine) {
+			updates, stop := e.Subscribe(100)
+			do(ctx, e)
+			stop()
+			for u := range updates {
+				if u.Began {
+					begins[i]++
+				}
+			}
+		}
+	}
+	var id string
+	succession(t, &script{took: map[string]time.Duration{"a": time.Hour}},
+		counted(0, func(ctx context.Context, e *runtime.Engine) {
+			run, err := e.Start(ctx, runtime.Request{Plan: plan(t, "name: flow\ntasks:\n  a: {run: x}\n")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id = run.ID
+			time.Sleep(time.Minute)
+		}),
+		counted(1, func(ctx context.Context, e *runtime.Engine) {
+			if err := e.Recover(ctx, runtime.StartupRecover); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Hour)
+			if rep := reportOf(ctx, t, e, id); rep.State != "succeeded" {
+				t.Errorf("the run is %s", rep.State)
+			}
+		}))
+	if begins != [2]int{1, 0} {
+		t.Errorf("it began %v times under the two engines, want once under the first", begins)
+	}
+}

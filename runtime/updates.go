@@ -7,6 +7,7 @@ type Update struct {
 	Run      store.Run
 	Tasks    []store.Task    // those that changed
 	Attempts []store.Attempt // that began or ended
+	Began    bool            // the run began to go, the first time or after a retry: it was not taken over
 }
 
 // Subscribe gives the updates from now on. They are shared: nobody changes them.

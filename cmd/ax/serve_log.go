@@ -78,19 +78,16 @@ func traceOf(a slog.Attr) (slog.Attr, bool) {
 
 // logRuns tells of the beginning and the end of every run, and of its attempts.
 func logRuns(log *slog.Logger, updates <-chan *runtime.Update) {
-	running := map[string]bool{}
 	for u := range updates {
 		r := u.Run
 		log := log.With("run", r.ID, "workflow", r.Workflow)
-		if r.State == machine.RunRunning && !running[r.ID] {
-			running[r.ID] = true
+		if u.Began {
 			log.Info("run started", "trigger", string(r.Trigger), "scheduled_for", r.ScheduledFor)
 		}
 		for i := range u.Tasks {
 			logTask(log, &u.Tasks[i])
 		}
 		if r.State.Final() {
-			delete(running, r.ID)
 			log.Info("run ended", "state", r.State.String(), "error", r.Error)
 		}
 	}
