@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,6 +21,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitInterrupted = 130
+	exitReaderGone  = 128 + int(syscall.SIGPIPE) // as a shell has it
 )
 
 func main() {
@@ -53,6 +55,8 @@ func run(ctx context.Context, w world) int {
 	switch {
 	case err == nil:
 		return 0
+	case readerGone(err):
+		return exitReaderGone
 	case errors.As(err, &end):
 		if end.err != nil {
 			fmt.Fprintln(w.stderr, "ax:", end.err)
@@ -61,6 +65,13 @@ func run(ctx context.Context, w world) int {
 	}
 	fmt.Fprintln(w.stderr, "ax:", err)
 	return exitUsage
+}
+
+// readerGone tells whether a command ended since nobody reads any more what it
+// prints, as behind a pipe into head: there is nobody to tell it to.
+func readerGone(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path.Path == os.Stdout.Name() && errors.Is(path, syscall.EPIPE)
 }
 
 // exit is an error with the code that the process ends with; err may be nil
