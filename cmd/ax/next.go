@@ -98,7 +98,7 @@ func (g *globals) next(plan *dag.Plan, o nextOptions) error {
 		return g.printJSON(ticks)
 	}
 	if len(ticks) == 0 {
-		fmt.Fprintf(g.stderr, "ax: %s has no schedule that fires\n", plan.Workflow.Name.V)
+		fmt.Fprintf(g.stderr, "ax: %s has no schedule that fires%s\n", plan.Workflow.Name.V, afterText(plan.Workflow))
 		return nil
 	}
 	t := tabwriter.NewWriter(g.stdout, 0, 0, 2, ' ', 0)
@@ -107,6 +107,19 @@ func (g *globals) next(plan *dag.Plan, o nextOptions) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", tick.At.Format("Mon 2006-01-02 15:04:05 -0700"), tick.Schedule, strings.Join(tick.Tasks, ", "))
 	}
 	return t.Flush()
+}
+
+// afterText tells what starts a workflow besides its schedules.
+func afterText(wf *dsl.Workflow) string {
+	if len(wf.After) == 0 {
+		return ""
+	}
+	var runs []string
+	for _, a := range wf.After {
+		how := map[dsl.AfterOutcome]string{dsl.AfterSucceeded: "succeeded", dsl.AfterFailed: "failed", dsl.AfterFinished: "finished"}[a.On]
+		runs = append(runs, fmt.Sprintf("%s has %s", a.Workflow.V, how))
+	}
+	return ": it starts once a run of " + strings.Join(runs, ", and one of ")
 }
 
 // coming merges the next n ticks of all rules, by time, then in file order.
