@@ -141,3 +141,14 @@ func (l *live) listsOf(t dag.Task) *expression.Each {
 	}
 	return &expression.Each{Count: n, Outputs: all}
 }
+
+// InstancesText tells how many instances there are, and their numbers.
+func InstancesText(n int) string {
+	switch n {
+	case 0:
+		return "no instances"
+	case 1:
+		return "1 instance, 0"
+	}
+	return fmt.Sprintf("%d instances, 0 to %d", n, n-1)
+}

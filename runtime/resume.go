@@ -191,7 +191,7 @@ func (e *Engine) retry(ctx context.Context, id string, tasks []string, latest *d
 			u, ok := next.run.Named(name)
 			switch {
 			case !ok:
-				return refused{fmt.Errorf("run %s has no task %q: %s", id, name, dsl.Meant(name, next.run.Plan().IDs()))}
+				return refused{fmt.Errorf("run %s has no task %q: %s", id, name, meantTask(next.run, name))}
 			case u.Instance != 0:
 				again.Instances = append(again.Instances, u)
 			default:
@@ -331,4 +331,13 @@ func (l *live) traces(c machine.StartAttempt) executor.Attempt {
 		Log:     filepath.Join(l.env.logs, filepath.Base(logPath(l, c.Unit(), c.Attempt))),
 		Scratch: l.env.scratch, KillAfter: spec.KillAfter.Or(defaultKillAfter),
 	}
+}
+
+// meantTask tells of a name that no task has, nor an instance, what there is.
+func meantTask(r *machine.Run, name string) string {
+	id, i, _ := machine.ParseName(name)
+	if t, ok := r.Plan().Task(id); ok && i != 0 {
+		return id + " has " + InstancesText(r.Instances(t))
+	}
+	return dsl.Meant(name, r.Plan().IDs())
 }

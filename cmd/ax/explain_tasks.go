@@ -42,7 +42,7 @@ func (x *explanation) named(task string) error {
 		return err
 	}
 	if !ok || id != task {
-		return fmt.Errorf("task %s of run %s has no instance %q: %s", id, x.rec.ID, task, instancesText(x.r.Instances(ts[0])))
+		return fmt.Errorf("task %s of run %s has no instance %q: it has %s", id, x.rec.ID, task, runtime.InstancesText(x.r.Instances(ts[0])))
 	}
 	x.task(ts[0])
 	x.instances(ts[0])
@@ -169,17 +169,6 @@ func (x *explanation) upstreams(t dag.Task, indent string) {
 			}
 		}
 	}
-}
-
-// instancesText tells how many instances a task has, by their numbers.
-func instancesText(n int) string {
-	switch n {
-	case 0:
-		return "it has none"
-	case 1:
-		return "it has 1 instance, 0"
-	}
-	return fmt.Sprintf("it has %d instances, 0 to %d", n, n-1)
 }
 
 // startsAt tells when a run starts that waits for its time.

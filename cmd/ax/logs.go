@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/machine"
 	"github.com/ax-scheduler/ax/store"
 )
@@ -59,10 +60,29 @@ func (l *logReader) print(ctx context.Context) error {
 			return err
 		}
 	}
+	if n, ok, err := l.instances(ctx, version.Tasks); err != nil || !ok {
+		return errors.Join(err, exit{exitFailed, fmt.Errorf("run %s has no task %q: %s has %s", l.run, l.task, id, runtime.InstancesText(n))})
+	}
 	if l.task != "" && len(logs) == 0 {
 		fmt.Fprintf(l.g.stderr, "ax: task %q of run %s has no log: it was not started\n", l.task, l.run)
 	}
 	return nil
+}
+
+// instances counts those of the wanted task, and tells whether the one that is
+// wanted may be among them: while there are none it may be later.
+func (l *logReader) instances(ctx context.Context, ids []string) (n int, ok bool, err error) {
+	id, i, _ := machine.ParseName(l.task)
+	if i == 0 {
+		return 0, true, nil
+	}
+	tasks, err := l.st.Tasks(ctx, l.run)
+	for _, t := range tasks {
+		if t.Instance >= 0 && t.State != machine.Pending && ids[t.Index] == id {
+			n++
+		}
+	}
+	return n, n == 0 || i.Index() < n, err
 }
 
 // namedLog is the log of the wanted attempt of a task or an instance.
