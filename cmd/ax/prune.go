@@ -46,6 +46,7 @@ func (r *retention) value() (runtime.Retention, error) {
 func pruneCommand(g *globals) *cobra.Command {
 	var keep retention
 	var dryRun, asJSON bool
+	var given string // a flag of the command line that is only for where no ax serves
 	cmd := &cobra.Command{
 		Use:   "prune [NAME...]",
 		Short: "remove old runs with their logs and artifacts",
@@ -53,7 +54,18 @@ func pruneCommand(g *globals) *cobra.Command {
 artifacts and records, and print them. An ax that serves does so by itself every hour; where
 one serves, its settings hold.`,
 		Example: "  ax prune --dry-run --retention-age 90d\n  ax prune nightly",
+		Args: func(cmd *cobra.Command, _ []string) error { // before variables and ax.yaml, which the serving ax has too
+			for _, name := range []string{"retention-runs", "retention-age"} {
+				if cmd.Flags().Changed(name) {
+					given = name
+				}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if c, ok := g.client(); ok && given != "" {
+				return fmt.Errorf("--%s: process %d serves the data folder, and what it keeps by its own settings holds: leave the flag out, or give it to ax serve or ax.yaml", given, c.pid)
+			}
 			return g.prune(cmd.Context(), args, keep, dryRun, asJSON)
 		},
 		ValidArgsFunction: g.completeWorkflow,
