@@ -2,6 +2,7 @@ package reload
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,6 +39,7 @@ type Found struct {
 	first   time.Time // the first such change
 	loaded  *Loaded   // the last version that compiled
 	hash    string    // of the text that the diagnostics are about
+	named   string    // the name that the text gives the workflow; empty if it is no YAML
 }
 
 // stamp tells whether a file may have changed.
@@ -169,7 +171,10 @@ func look(path string, before *Found, now time.Time, delay time.Duration) (Found
 	f.changed, f.first = time.Time{}, time.Time{}
 	if src := dsl.NewSource(path, text); src.Hash() != f.hash {
 		file := Check(path, text)
-		f.hash, f.Diagnostics = src.Hash(), file.Diagnostics
+		f.hash, f.Diagnostics, f.named = src.Hash(), file.Diagnostics, ""
+		if file.Workflow != nil {
+			f.named = file.Workflow.Name.V
+		}
 		if file.Plan != nil {
 			f.loaded = file.Keep()
 		}
@@ -209,6 +214,24 @@ func (c *Catalog) name(old *Catalog) {
 			c.stale[name.V] = true
 		}
 	}
+}
+
+// Refused tells why no workflow of a name is loaded: the file that has it, and the
+// first error in it, with its place. It is empty where no file has the name.
+func (c *Catalog) Refused(name string) string {
+	for i := range c.Files {
+		f := &c.Files[i]
+		base := filepath.Base(f.Path)
+		if f.Name != "" || f.named != name && strings.TrimSuffix(base, filepath.Ext(base)) != name {
+			continue
+		}
+		for _, d := range f.Diagnostics {
+			if d.Severity == dsl.Error {
+				return fmt.Sprintf("%s:%d:%d: %s", f.Path, d.Pos.Line, d.Pos.Col, d.Message)
+			}
+		}
+	}
+	return ""
 }
 
 // holds tells whether the file has its name already.

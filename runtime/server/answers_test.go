@@ -13,6 +13,8 @@ func TestWhatIsNotThereIsToldOnce(t *testing.T) {
 		{"a run", "GET", "/api/v1/runs/nosuch", `there is no run "nosuch"`},
 		{"a run to cancel", "POST", "/api/v1/runs/nosuch/cancel", `there is no run "nosuch"`},
 		{"a run to retry", "POST", "/api/v1/runs/nosuch/retry", `there is no run "nosuch"`},
+		{"a workflow whose file has errors", "POST", "/api/v1/workflows/broken/runs", `no workflow "broken" is loaded: broken.yaml:3:7: unknown key "runn" in task "a"`},
+		{"a workflow that no file has", "POST", "/api/v1/workflows/nosuch/runs", `no workflow "nosuch" is loaded`},
 		{"a task with a log", "GET", "/api/v1/runs/" + run + "/tasks/nosuch/log", "run " + run + ` has no task "nosuch"`},
 		{"an attempt", "GET", "/api/v1/runs/" + run + "/tasks/a/log?attempt=9", `task "a" of run ` + run + " has no such attempt"},
 	} {

@@ -101,7 +101,11 @@ func (s *Server) workflow(name string) (*reload.Loaded, error) {
 	if file := s.Catalog().Workflows[name]; file != nil {
 		return file, nil
 	}
-	return nil, huma.Error404NotFound(fmt.Sprintf("no workflow %q is loaded", name))
+	text := fmt.Sprintf("no workflow %q is loaded", name)
+	if why := s.Catalog().Refused(name); why != "" {
+		text += ": " + why
+	}
+	return nil, huma.Error404NotFound(text)
 }
 
 var nameCursor = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
