@@ -77,7 +77,7 @@ func (o *backfillOptions) redo() runtime.Redo {
 }
 
 func (g *globals) backfill(ctx context.Context, name string, o backfillOptions) error {
-	q, err := g.request(nil, o.runOptions)
+	q, err := g.request(nil, o.runOptions, nil)
 	if err != nil {
 		return err
 	}

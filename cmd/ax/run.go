@@ -63,7 +63,7 @@ data folder: see ax show, ax logs and ax runs.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would run, and run nothing")
 	f.StringVar(&o.from, "from", "", "run this task and what is downstream of it")
 	f.StringSliceVar(&o.only, "only", nil, "run these tasks alone, separated by commas")
-	f.StringVar(&o.scheduledFor, "scheduled-for", "", "the time the run stands for, as 2026-03-01T02:30:00Z; default now")
+	f.StringVar(&o.scheduledFor, "scheduled-for", "", "the time the run stands for, as 2026-03-01T02:30:00Z, or a date; default now")
 	f.IntVar(&o.maxParallel, "max-parallel", runtime.DefaultMaxParallel, "attempts at a time")
 	f.StringVar(&o.timezone, "timezone", "", "zone of workflows that name none; default the system's")
 	notBoth(cmd, "from", "only")
@@ -75,7 +75,12 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	q, err := g.request(plan, o)
+	q, err := g.request(plan, o, func(string) (*time.Location, error) {
+		if plan.Workflow.Timezone.Set() {
+			return cron.LoadZone(plan.Workflow.Timezone.V)
+		}
+		return zoneNamed(o.timezone)
+	})
 	if err != nil {
 		return err
 	}
@@ -144,8 +149,8 @@ func taskEnvironment(env []string) []string {
 	})
 }
 
-// request turns the flags into a request for a run.
-func (g *globals) request(plan *dag.Plan, o runOptions) (runtime.Request, error) {
+// request turns the flags into a request for a run. A date is one in the zone.
+func (g *globals) request(plan *dag.Plan, o runOptions, zone func(example string) (*time.Location, error)) (runtime.Request, error) {
 	q := runtime.Request{Plan: plan, Params: map[string]string{}}
 	if o.paramsFile != "" {
 		vars, err := runtime.ReadParamsFile(o.paramsFile)
@@ -162,7 +167,7 @@ func (g *globals) request(plan *dag.Plan, o runOptions) (runtime.Request, error)
 		q.Params[name] = value
 	}
 	if o.scheduledFor != "" {
-		at, err := timeOf("scheduled-for", o.scheduledFor)
+		at, err := dayOr("scheduled-for", o.scheduledFor, zone)
 		if err != nil {
 			return q, err
 		}

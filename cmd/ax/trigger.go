@@ -8,8 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ax-scheduler/ax/dsl"
+	"github.com/ax-scheduler/ax/dsl/cron"
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/machine"
+	"github.com/ax-scheduler/ax/runtime/reload"
+	"github.com/ax-scheduler/ax/runtime/trigger"
 	"github.com/ax-scheduler/ax/store"
 )
 
@@ -45,9 +48,9 @@ time can be kept from starting by ax cancel.`,
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.params, "param", "p", nil, "a parameter, NAME=VALUE; may be repeated")
 	f.StringVar(&o.paramsFile, "params-file", "", "a YAML or JSON file of parameters, NAME: value; -p wins")
-	f.StringVar(&o.scheduledFor, "scheduled-for", "", "the time the run stands for, as 2026-03-01T02:30:00Z; default now")
+	f.StringVar(&o.scheduledFor, "scheduled-for", "", "the time the run stands for, as 2026-03-01T02:30:00Z, or a date; default now")
 	f.StringVar(&o.in, "in", "", "start it after this time, as 10m or 2h")
-	f.StringVar(&o.at, "at", "", "start it at this time, as 2026-03-01T02:30:00Z")
+	f.StringVar(&o.at, "at", "", "start it at this time, as 2026-03-01T02:30:00Z, or at the midnight of a date")
 	f.StringVar(&o.key, "key", "", "a repeated request with one key gives the first run")
 	f.IntVar(&o.priority, "priority", 5, "0 to 9; default the workflow's")
 	f.BoolVar(&o.json, "json", false, "print the run as JSON")
@@ -56,7 +59,8 @@ time can be kept from starting by ax cancel.`,
 }
 
 func (g *globals) trigger(ctx context.Context, name string, o triggerOptions) error {
-	q, err := g.request(nil, o.runOptions)
+	zone := func(example string) (*time.Location, error) { return g.zoneOfNamed(name, example) }
+	q, err := g.request(nil, o.runOptions, zone)
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func (g *globals) trigger(ctx context.Context, name string, o triggerOptions) er
 		}
 		q.NotBefore = time.Now().Add(d)
 	case o.at != "":
-		if q.NotBefore, err = timeOf("at", o.at); err != nil {
+		if q.NotBefore, err = dayOr("at", o.at, zone); err != nil {
 			return err
 		}
 	}
@@ -140,4 +144,39 @@ func timeOf(flag, text string) (time.Time, error) {
 		return at, fmt.Errorf("--%s %q is not a time like 2026-03-01T02:30:00Z, with a zone or Z", flag, text)
 	}
 	return at, nil
+}
+
+// dayOr reads the time of a flag, or a date for its first moment in a zone. zone is
+// told the date as a time, for what it may have to say.
+func dayOr(flag, text string, zone func(example string) (*time.Location, error)) (time.Time, error) {
+	date, err := dsl.ParseDate(text)
+	if err != nil {
+		at, err := timeOf(flag, text)
+		if err != nil {
+			err = fmt.Errorf("%w, or a date like 2026-03-01 for its midnight", err)
+		}
+		return at, err
+	}
+	z, err := zone(trigger.StartOf(date, time.Local).Format(time.RFC3339))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("--%s %q: %w", flag, text, err)
+	}
+	return trigger.StartOf(date, z), nil
+}
+
+// zoneOfNamed gives the zone that a workflow of the folder names. Which one holds
+// for those that name none the serving ax knows.
+func (g *globals) zoneOfNamed(name, example string) (*time.Location, error) {
+	path, err := g.findWorkflow(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := reload.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if file.Workflow == nil || !file.Workflow.Timezone.Set() {
+		return nil, fmt.Errorf("whose midnight is meant is not known, for %s names no timezone: write it out, as %s", path, example)
+	}
+	return cron.LoadZone(file.Workflow.Timezone.V)
 }
