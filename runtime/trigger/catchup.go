@@ -60,11 +60,9 @@ func (r *Rule) Due(wf *dsl.Workflow, pauses []Pause, last, now time.Time) []Tick
 			}
 			at = first
 		}
-		from := last
+		from := r.Since(at)
 		if len(ticks) > 0 {
 			from = ticks[len(ticks)-1].At
-		} else if p := r.Prev(at.Add(-1)); !p.IsZero() {
-			from = p
 		}
 		ticks = append(ticks, Tick{At: at, From: from, To: at})
 	}

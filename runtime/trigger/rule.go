@@ -179,6 +179,23 @@ func (r *Rule) Prev(t time.Time) time.Time {
 	}
 }
 
+// Since gives the beginning of the time that a tick stands for: the tick before. The
+// first one after valid_from stands for as much as any other, from where it would
+// have fired before, and the first one of `every` from when that began to count.
+func (r *Rule) Since(at time.Time) time.Time {
+	since := r.Prev(at.Add(-1))
+	if since.IsZero() {
+		since = r.before(at.Add(-1))
+	}
+	switch {
+	case !since.IsZero():
+		return since
+	case r.expr == nil:
+		return r.anchor
+	}
+	return at
+}
+
 // after and before leave the days aside. The first time of `every` is one
 // interval after the anchor.
 func (r *Rule) after(t time.Time) time.Time {
