@@ -19,6 +19,7 @@ type asked struct {
 	Actor
 	at      time.Time
 	settled atomic.Bool // it is recorded, or changes nothing
+	looks   atomic.Bool // it only asks what would be
 }
 
 type askedKey struct{}
@@ -53,6 +54,21 @@ func settle(ctx context.Context) {
 	if a, _ := ctx.Value(askedKey{}).(*asked); a != nil {
 		a.settled.Store(true)
 	}
+}
+
+// LookOnly says that what somebody asks for in a context changes nothing, whatever
+// its answer will be.
+func LookOnly(ctx context.Context) {
+	if a, _ := ctx.Value(askedKey{}).(*asked); a != nil {
+		a.looks.Store(true)
+		a.settled.Store(true)
+	}
+}
+
+// Looks tells whether LookOnly was said of a context.
+func Looks(ctx context.Context) bool {
+	a, _ := ctx.Value(askedKey{}).(*asked)
+	return a != nil && a.looks.Load()
 }
 
 // Record writes into the store what the actor of a context has asked for, and what

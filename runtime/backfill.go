@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -34,12 +34,20 @@ type Backfill struct {
 	Redo        Redo
 }
 
+// Filling is what a backfill does, or would do.
+type Filling struct {
+	Ticks   []Filled // by time, then in file order
+	LeftOut int      // ticks of the span that are not due yet: the schedules start them
+}
+
 // Filled is one tick of a backfill.
 type Filled struct {
-	At    time.Time
-	Tasks []string  // that it starts with; empty for the whole workflow
-	Run   store.Run // the one that is made; or, where Left, the one that is there
-	Left  bool
+	At       time.Time
+	Schedule string            // as written, with what tells it from others of its workflow
+	Tasks    []string          // that it starts with; empty for the whole workflow
+	Params   map[string]string // those that the schedule gives, as the run has them
+	Run      store.Run         // the one that is made, or, where Left, the one that is there; zero where it is only planned
+	Left     bool
 }
 
 // backfillYield is how far behind all else of its workflow the run of a backfill
@@ -52,17 +60,17 @@ const maxBackfill = 100_000
 
 // Backfill makes the runs of a span, oldest first, and has them carried out. A
 // tick that has had its run is left alone unless Redo says otherwise, so that a
-// backfill that is asked for again only does the rest. When it returns, the runs
-// are on disk.
-func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
+// backfill that is asked for again only does the rest; one that is not due yet is
+// left to its schedule. When it returns, the runs are on disk.
+func (e *Engine) Backfill(ctx context.Context, b Backfill) (Filling, error) {
 	e.init()
 	all, err := e.planBackfill(ctx, b)
 	if err != nil {
-		return nil, err
+		return Filling{}, err
 	}
 	wf := b.Plan.Workflow
 	var made []store.Run
-	for _, f := range all {
+	for _, f := range all.Ticks {
 		if !f.Left {
 			made = append(made, f.Run)
 		}
@@ -71,9 +79,9 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
 	for group := range slices.Chunk(made, tickGroup) {
 		batch := &store.Batch{Versions: []store.Version{versionOf(b.Plan, e.now())}, Create: group, Changes: changes}
 		if err := e.commit(ctx, batch); errors.Is(err, store.ErrConflict) {
-			return nil, fmt.Errorf("another backfill of %s is making the same runs: %w", wf.Name.V, err)
+			return Filling{}, fmt.Errorf("another backfill of %s is making the same runs: %w", wf.Name.V, err)
 		} else if err != nil {
-			return nil, fmt.Errorf("backfill %s: %w", wf.Name.V, err)
+			return Filling{}, fmt.Errorf("backfill %s: %w", wf.Name.V, err)
 		}
 		settle(ctx)
 		changes = nil // the first group has it
@@ -82,7 +90,7 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
 			lp.next(wf.Name.V)
 		})
 		if err != nil {
-			return nil, err
+			return Filling{}, err
 		}
 	}
 	return all, nil
@@ -90,63 +98,95 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) ([]Filled, error) {
 
 // PlanBackfill tells what Backfill would do, and does nothing. It refuses what
 // could not run.
-func (e *Engine) PlanBackfill(ctx context.Context, b Backfill) ([]Filled, error) {
+func (e *Engine) PlanBackfill(ctx context.Context, b Backfill) (Filling, error) {
 	e.init()
-	settle(ctx)
-	return e.planBackfill(ctx, b)
+	LookOnly(ctx)
+	all, err := e.planBackfill(ctx, b)
+	for i := range all.Ticks {
+		if f := &all.Ticks[i]; !f.Left {
+			f.Run = store.Run{}
+		}
+	}
+	return all, err
 }
 
-func (e *Engine) planBackfill(ctx context.Context, b Backfill) ([]Filled, error) {
+func (e *Engine) planBackfill(ctx context.Context, b Backfill) (Filling, error) {
 	wf := b.Plan.Workflow
 	if err := e.refusal(b.Plan); err != nil {
-		return nil, refused{err}
+		return Filling{}, refused{err}
 	}
-	from, to, err := e.span(b)
+	now := e.now()
+	from, to, err := e.span(b, now)
 	if err != nil {
-		return nil, refused{err}
+		return Filling{}, refused{err}
 	}
 	if b.MaxParallel < 0 {
-		return nil, refused{fmt.Errorf("at most %d runs at a time: it is at least 1, or 0 for no limit", b.MaxParallel)}
+		return Filling{}, refused{fmt.Errorf("at most %d runs at a time: it is at least 1, or 0 for no limit", b.MaxParallel)}
 	}
 	rs, err := e.rulesOf(ctx, wf, b.Plan.Entries, from)
 	switch {
 	case err != nil:
-		return nil, refused{err}
+		return Filling{}, refused{err}
 	case wf.Disabled.V:
-		return nil, refused{fmt.Errorf("%s is disabled: its schedules have no ticks", wf.Name.V)}
+		return Filling{}, refused{fmt.Errorf("%s is disabled: its schedules have no ticks", wf.Name.V)}
 	case len(rs.rules) == 0:
-		return nil, refused{fmt.Errorf("%s has no schedule whose ticks could be filled", wf.Name.V)}
-	}
-	there, err := e.runsBetween(ctx, wf.Name.V, from, to)
-	if err != nil {
-		return nil, err
+		return Filling{}, refused{fmt.Errorf("%s has no schedule whose ticks could be filled", wf.Name.V)}
 	}
 	ticks, err := ticksBetween(rs.rules, from, to)
 	if err != nil {
-		return nil, refused{err}
+		return Filling{}, refused{err}
 	}
-	now := e.now()
+	all := Filling{LeftOut: len(ticks)}
+	ticks = dueBy(ticks, now.Add(-trigger.Delay(wf)))
+	all.LeftOut -= len(ticks)
+	there, err := e.runsBetween(ctx, wf.Name.V, from, to)
+	if err != nil {
+		return Filling{}, err
+	}
+	there.rules = rs.rules
 	group := NewID(now)
-	all := make([]Filled, 0, len(ticks))
-	for _, t := range ticks {
-		f := Filled{At: t.at, Tasks: t.rule.Tasks}
-		run, err := e.backfillRun(b, t, now)
+	for len(ticks) > 0 {
+		n := 1
+		for n < len(ticks) && ticks[n].at.Equal(ticks[0].at) {
+			n++
+		}
+		filled, err := e.fill(b, ticks[:n], there, now, group)
 		if err != nil {
-			return nil, refused{err}
+			return Filling{}, refused{err}
 		}
-		old := there[runAt{t.at.UnixMicro(), strings.Join(run.Only, ",")}]
-		run.Group, run.GroupMax = group, b.MaxParallel
-		run.Key = fmt.Sprintf("backfill %s %s #%d", t.at.UTC().Format(time.RFC3339), strings.Join(t.rule.Tasks, ","), len(old)+1)
-		if f.Run = run; len(old) > 0 && !b.Redo.wants(old) {
-			f.Run, f.Left = old[len(old)-1], true
-		}
-		all = append(all, f)
+		all.Ticks, ticks = append(all.Ticks, filled...), ticks[n:]
 	}
 	return all, nil
 }
 
-// span reads the two ends of a backfill.
-func (e *Engine) span(b Backfill) (from, to time.Time, err error) {
+// fill gives what becomes of the ticks of one instant.
+func (e *Engine) fill(b Backfill, ticks []ruleTick, there *present, now time.Time, group string) ([]Filled, error) {
+	filled := make([]Filled, len(ticks))
+	want := make([]spot, len(ticks))
+	for i, t := range ticks {
+		run, given, err := e.backfillRun(b, t, now)
+		if err != nil {
+			return nil, err
+		}
+		run.Group, run.GroupMax = group, b.MaxParallel
+		filled[i] = Filled{At: t.at, Schedule: t.rule.Schedule, Tasks: t.rule.Tasks, Run: run}
+		want[i] = spot{rule: t.rule, only: run.Only, given: given}
+	}
+	for i, old := range there.shared(b.Plan.Workflow, ticks[0].at, want) {
+		f := &filled[i]
+		if f.Run.Key = nextKey(ticks[i], old); len(old) > 0 && !b.Redo.wants(old) {
+			f.Run, f.Left = old[len(old)-1], true
+		}
+		f.Params = make(map[string]string, len(ticks[i].rule.Params))
+		for _, p := range ticks[i].rule.Params {
+			f.Params[p.Name.V] = f.Run.Params[p.Name.V]
+		}
+	}
+	return filled, nil
+}
+
+// span reads the two ends of a backfill, which begins in the past.
+func (e *Engine) span(b Backfill, now time.Time) (from, to time.Time, err error) {
 	zone, err := e.zoneOf(b.Plan.Workflow)
 	if err != nil {
 		return from, to, err
@@ -159,6 +199,10 @@ func (e *Engine) span(b Backfill) (from, to time.Time, err error) {
 	}
 	if to.Before(from) {
 		return from, to, fmt.Errorf("the backfill would end at %s, before it begins at %s", to.Format(time.RFC3339), from.Format(time.RFC3339))
+	}
+	if from.After(now) {
+		return from, to, fmt.Errorf("the backfill would begin at %s, which is still to come, and the schedules start what is due then: begin it before %s",
+			from.Format(time.RFC3339), now.In(from.Location()).Format(time.RFC3339))
 	}
 	return from, to, nil
 }
@@ -186,34 +230,6 @@ func (r Redo) wants(old []store.Run) bool {
 	return r == RedoAll || r == RedoFailed && last != machine.RunSucceeded
 }
 
-// runAt is what a run of a tick is known by: its time, and its tasks.
-type runAt struct {
-	at   int64 // microseconds
-	only string
-}
-
-// runsBetween gives the runs of a workflow that stand for a time in a span,
-// oldest first. One that an overlap rule dropped has not done anything.
-func (e *Engine) runsBetween(ctx context.Context, workflow string, from, to time.Time) (map[runAt][]store.Run, error) {
-	there := map[runAt][]store.Run{}
-	f := store.RunFilter{Workflow: workflow, From: from, To: to, Limit: store.MaxLimit}
-	for {
-		runs, err := e.Store.Runs(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range runs {
-			if f.Before = r.ID; r.State != machine.RunSkipped {
-				k := runAt{r.ScheduledFor.UnixMicro(), strings.Join(r.Only, ",")}
-				there[k] = append([]store.Run{r}, there[k]...)
-			}
-		}
-		if len(runs) < store.MaxLimit {
-			return there, nil
-		}
-	}
-}
-
 // ruleTick is one time at which a rule fires.
 type ruleTick struct {
 	at, from time.Time
@@ -230,35 +246,44 @@ func ticksBetween(rules []trigger.Rule, from, to time.Time) ([]ruleTick, error) 
 			if len(ticks) == maxBackfill {
 				return nil, fmt.Errorf("the backfill has more than %d ticks: ask for a shorter span", maxBackfill)
 			}
-			before := r.Prev(at.Add(-1))
-			if before.IsZero() {
-				before = at
-			}
-			ticks = append(ticks, ruleTick{at, before, r})
+			ticks = append(ticks, ruleTick{at, r.Since(at), r})
 		}
 	}
 	slices.SortStableFunc(ticks, func(a, b ruleTick) int { return a.at.Compare(b.at) })
 	return ticks, nil
 }
 
-// backfillRun gives the record of the run of one tick.
-func (e *Engine) backfillRun(b Backfill, t ruleTick, now time.Time) (store.Run, error) {
-	q := Request{Plan: b.Plan, Params: map[string]string{}, Trigger: store.TriggerBackfill, ScheduledFor: t.at}
-	for _, f := range t.rule.Params {
-		q.Params[f.Name.V] = f.Value.V
-	}
-	for name, value := range b.Params {
-		q.Params[name] = value
-	}
-	var err error
-	if q.Params, err = checkParams(b.Plan.Workflow, q.Params); err != nil {
-		return store.Run{}, err
-	}
+// dueBy gives those of the ticks, which are in the order of time, that are due.
+func dueBy(ticks []ruleTick, now time.Time) []ruleTick {
+	n, _ := slices.BinarySearchFunc(ticks, now, func(t ruleTick, now time.Time) int {
+		if t.at.After(now) {
+			return 1
+		}
+		return -1
+	})
+	return ticks[:n]
+}
+
+// backfillRun gives the record of the run of one tick, and the parameters that
+// its schedule gives.
+func (e *Engine) backfillRun(b Backfill, t ruleTick, now time.Time) (run store.Run, given map[string]string, err error) {
+	q := Request{Plan: b.Plan, Trigger: store.TriggerBackfill, ScheduledFor: t.at}
 	if len(t.rule.Roots) > 0 {
 		q.Only = b.Plan.Members(t.rule.Roots...)
 	}
-	run := e.newRun(q, now)
+	run = e.newRun(q, now)
+	if len(t.rule.Params) > 0 {
+		if given, err = e.scheduleParams(&pendingTick{run: run, plan: b.Plan, params: t.rule.Params}); err != nil {
+			return run, nil, err
+		}
+	}
+	params := make(map[string]string, len(given)+len(b.Params))
+	maps.Copy(params, given)
+	maps.Copy(params, b.Params)
+	if run.Params, err = checkParams(b.Plan.Workflow, params); err != nil {
+		return run, nil, err
+	}
 	run.IntervalFrom, run.IntervalTo = timestamp(t.from), timestamp(t.at)
 	run.Turn = run.Turn.Add(backfillYield)
-	return run, nil
+	return run, given, nil
 }

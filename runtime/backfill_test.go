@@ -17,8 +17,8 @@ func TestABackfillKeepsItsOwnLimitAndLetsAllElseGoFirst(t *testing.T) {
 		load(ctx, t, e, text)
 		day := x.t0.Add(-24 * time.Hour).Format(time.DateOnly)
 		filled, err := e.Backfill(ctx, runtime.Backfill{Plan: plan(t, text), From: day, To: day, MaxParallel: 2})
-		if err != nil || len(filled) != 24 {
-			t.Fatalf("%d ticks, %v", len(filled), err)
+		if err != nil || len(filled.Ticks) != 24 {
+			t.Fatalf("%d ticks, %v", len(filled.Ticks), err)
 		}
 		time.Sleep(15 * time.Minute)
 		manual := start(ctx, t, e, runtime.Request{Plan: plan(t, text)})
@@ -31,7 +31,7 @@ func TestABackfillKeepsItsOwnLimitAndLetsAllElseGoFirst(t *testing.T) {
 			t.Errorf("%d attempts went at a time, want two of the backfill and one other", most)
 		}
 		last := time.Time{}
-		for i, f := range filled {
+		for i, f := range filled.Ticks {
 			run, err := e.Store.Run(ctx, f.Run.ID)
 			if err != nil || run.State.String() != "succeeded" || run.StartedAt.Before(last) {
 				t.Fatalf("run %d is %s, started %s after %s, %v", i, run.State, run.StartedAt, last, err)
@@ -60,7 +60,7 @@ func TestABackfillOfWhatCannotRunMakesNoRun(t *testing.T) {
 		} {
 			b.Plan = plan(t, text)
 			if filled, err := e.Backfill(ctx, b); !errors.Is(err, runtime.ErrRefused) {
-				t.Errorf("%s\ngave %d ticks, %v", text, len(filled), err)
+				t.Errorf("%s\ngave %d ticks, %v", text, len(filled.Ticks), err)
 			}
 		}
 		if runs, err := e.Store.Runs(ctx, store.RunFilter{}); err != nil || len(runs) > 0 {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -177,26 +178,61 @@ func notNil(m map[string]string) map[string]string {
 	return m
 }
 
-// FilledList is what a backfill does, in the form that `ax backfill --json` and
-// the API give.
+// FilledList is what a backfill does, or would do, in the form that the API gives;
+// `ax backfill --json` gives its items.
 type FilledList struct {
-	Items []FilledReport `json:"items"` // by time
+	Items   []FilledReport `json:"items"`                     // by time
+	LeftOut int            `json:"left_out"`                  // ticks that are not due yet
+	Reason  string         `json:"left_out_reason,omitempty"` // why they are left out
 }
 
 // FilledReport is one tick of a backfill.
 type FilledReport struct {
-	At    time.Time `json:"at"`
-	Tasks []string  `json:"tasks"` // that it starts with; empty for the whole workflow
-	Run   string    `json:"run"`
-	State string    `json:"state"` // of the run
-	Left  bool      `json:"left"`  // the run was there already
+	At       time.Time         `json:"at"`
+	Schedule string            `json:"schedule"`
+	Tasks    []string          `json:"tasks"`  // that it starts with; empty for the whole workflow
+	Params   map[string]string `json:"params"` // those that the schedule gives, as the run has them
+	Run      *string           `json:"run"`    // its id; null where it is only planned
+	State    string            `json:"state"`  // of the run, or WouldRun
+	Left     bool              `json:"left"`   // the run was there already
 }
 
+// WouldRun stands in place of the state of a run that is only planned.
+const WouldRun = "would run"
+
 // NewFilledList gives the report of a backfill.
-func NewFilledList(filled []Filled) FilledList {
-	l := FilledList{Items: make([]FilledReport, 0, len(filled))}
-	for _, f := range filled {
-		l.Items = append(l.Items, FilledReport{f.At.UTC(), slices.Concat([]string{}, f.Tasks), f.Run.ID, f.Run.State.String(), f.Left})
+func NewFilledList(f Filling) FilledList {
+	l := FilledList{Items: make([]FilledReport, 0, len(f.Ticks)), LeftOut: f.LeftOut}
+	if f.LeftOut > 0 {
+		l.Reason = "still to come, and started by the schedules when they are due"
+	}
+	for _, t := range f.Ticks {
+		r := FilledReport{
+			At: t.At.UTC(), Schedule: t.Schedule, Tasks: append([]string{}, t.Tasks...),
+			Params: notNil(t.Params), State: WouldRun, Left: t.Left,
+		}
+		if t.Run.ID != "" {
+			r.Run, r.State = &t.Run.ID, t.Run.State.String()
+		}
+		l.Items = append(l.Items, r)
 	}
 	return l
+}
+
+// OfSeveral tells whether the ticks are of several schedules.
+func (l FilledList) OfSeveral() bool {
+	return slices.ContainsFunc(l.Items, func(r FilledReport) bool {
+		return r.Schedule != l.Items[0].Schedule || !slices.Equal(r.Tasks, l.Items[0].Tasks)
+	})
+}
+
+// Names tells the schedule of a tick: as written, for which tasks, and what it gives.
+func (r FilledReport) Names() (schedule, tasks, params string) {
+	for i, name := range slices.Sorted(maps.Keys(r.Params)) {
+		if i > 0 {
+			params += " "
+		}
+		params += name + "=" + r.Params[name]
+	}
+	return r.Schedule, strings.Join(r.Tasks, ", "), params
 }

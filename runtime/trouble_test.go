@@ -229,7 +229,7 @@ func TestARunThatIsFoundInTheStoreOnItsWayToTheEngineIsOne(t *testing.T) {
 			time.Sleep(time.Until(x.t0.Add(20*time.Minute + time.Second)))
 			hour := func(h time.Duration) string { return x.t0.Add(h).UTC().Format(time.RFC3339) }
 			filled, err := e.Backfill(ctx, runtime.Backfill{Plan: plan(t, text), From: hour(-time.Hour), To: hour(-55 * time.Minute)})
-			if err != nil || len(filled) != 1 {
+			if err != nil || len(filled.Ticks) != 1 {
 				t.Fatalf("%v, %v", filled, err)
 			}
 			time.Sleep(11 * time.Minute) // it has begun when the first run ended, and then the next tick came

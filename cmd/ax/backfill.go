@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 
@@ -135,7 +136,7 @@ func (g *globals) backfillHere(ctx context.Context, name string, o backfillOptio
 
 // awaitFilled waits for the ends of the runs of a backfill. A signal cancels
 // what has not ended.
-func (g *globals) awaitFilled(ctx context.Context, e *runtime.Engine, filled []runtime.Filled, o backfillOptions) error {
+func (g *globals) awaitFilled(ctx context.Context, e *runtime.Engine, filled runtime.Filling, o backfillOptions) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -146,15 +147,15 @@ func (g *globals) awaitFilled(ctx context.Context, e *runtime.Engine, filled []r
 		select {
 		case s := <-signals:
 			stopped <- signalCode(s)
-			for _, f := range filled {
+			for _, f := range filled.Ticks {
 				_ = e.Cancel(ctx, f.Run.ID, s.String()) // one that has ended is no longer there
 			}
 		case <-waiting.Done():
 		}
 	}()
 	code := 0
-	for i := range filled {
-		f := &filled[i]
+	for i := range filled.Ticks {
+		f := &filled.Ticks[i]
 		if f.Left {
 			continue
 		}
@@ -176,27 +177,40 @@ func (g *globals) awaitFilled(ctx context.Context, e *runtime.Engine, filled []r
 	return exit{code: code}
 }
 
-// printFilled prints what a backfill does, or would do.
+// printFilled prints what a backfill does, or would do. Of several schedules it
+// names that of each tick, with the parameters that it gives.
 func (g *globals) printFilled(list runtime.FilledList, o backfillOptions) error {
+	ahead := ""
+	if list.LeftOut > 0 {
+		ahead = fmt.Sprintf("%d left out, %s\n", list.LeftOut, list.Reason)
+	}
 	if o.json {
+		if ahead != "" {
+			fmt.Fprint(g.stderr, "ax: of the ticks "+ahead)
+		}
 		return g.printJSON(list.Items)
 	}
 	t := tabwriter.NewWriter(g.stdout, 0, 0, 2, ' ', 0)
-	left := 0
+	left, several := 0, list.OfSeveral()
 	for _, f := range list.Items {
-		what := f.State
-		switch {
-		case f.Left:
+		run, what := "-", f.State
+		if f.Run != nil {
+			run = *f.Run
+		}
+		if f.Left {
 			what = "is there: " + f.State
 			left++
-		case o.dryRun:
-			f.Run, what = "-", "would run"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", clock(f.At), f.Run, what)
+		row := []string{clock(f.At), run, what}
+		if several {
+			schedule, tasks, params := f.Names()
+			row = append(row, schedule, tasks, params)
+		}
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(row, "\t"), "\t"))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(g.stdout, "%d ticks: %d to run, %d left alone\n", len(list.Items), len(list.Items)-left, left)
+	_, err := fmt.Fprintf(g.stdout, "%d ticks: %d to run, %d left alone\n%s", len(list.Items), len(list.Items)-left, left, ahead)
 	return err
 }

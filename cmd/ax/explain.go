@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -63,29 +64,83 @@ func (g *globals) explainTicks(ctx context.Context, name string, at time.Time) e
 	if err != nil {
 		return err
 	}
-	nearest := map[string]store.Tick{}
-	for _, t := range ticks {
+	fills, err := filledAround(ctx, st, name, at)
+	if err != nil {
+		return err
+	}
+	nearest := map[string]toldTick{}
+	look := func(t toldTick) {
 		old, known := nearest[t.Schedule]
-		if t.Outcome != store.TickLoaded && (!known || t.At.Sub(at).Abs() < old.At.Sub(at).Abs()) {
+		if !known || t.At.Sub(at).Abs() < old.At.Sub(at).Abs() {
 			nearest[t.Schedule] = t
 		}
+	}
+	for _, t := range ticks {
+		if t.Outcome != store.TickLoaded {
+			look(toldTick{Tick: t})
+		}
+	}
+	for _, run := range fills {
+		look(toldTick{Tick: store.Tick{Schedule: runtime.FilledSchedule(run), At: run.ScheduledFor}})
 	}
 	if len(nearest) == 0 {
 		fmt.Fprintf(g.stdout, "no tick of %s is recorded around %s\n", name, clock(at))
 		return nil
 	}
+	for _, run := range fills { // the newest first
+		if t := nearest[runtime.FilledSchedule(run)]; t.fill == nil && t.At.Equal(run.ScheduledFor) {
+			t.fill = &run
+			nearest[t.Schedule] = t
+		}
+	}
 	for _, schedule := range slices.Sorted(maps.Keys(nearest)) {
-		t := nearest[schedule]
-		line := fmt.Sprintf("%s, tick of %s (%s): %s", name, t.At.UTC().Format(time.RFC3339Nano), schedule, t.Outcome)
-		if t.Reason != "" {
-			line += ": " + t.Reason
-		}
-		if t.RunID != "" {
-			line += ", run " + t.RunID
-		}
-		fmt.Fprintln(g.stdout, line)
+		fmt.Fprintln(g.stdout, nearest[schedule].line(name))
 	}
 	return nil
+}
+
+// toldTick is a tick with what became of it.
+type toldTick struct {
+	store.Tick            // without an outcome where the ledger does not have it
+	fill       *store.Run // the last of a backfill that ran it
+}
+
+func (t toldTick) line(workflow string) string {
+	line := fmt.Sprintf("%s, tick of %s", workflow, t.At.UTC().Format(time.RFC3339Nano))
+	if t.Schedule != "" { // which runs of old versions do not tell
+		line += " (" + t.Schedule + ")"
+	}
+	line += ": " + cmp.Or(string(t.Outcome), "not in the ledger")
+	if t.Reason != "" {
+		line += ": " + t.Reason
+	}
+	if t.RunID != "" {
+		line += ", run " + t.RunID
+	}
+	if t.fill != nil {
+		line += fmt.Sprintf("; a backfill ran it, run %s: %s", t.fill.ID, outcome(t.fill.State.String(), string(t.fill.Reason)))
+	}
+	return line
+}
+
+// filledAround gives the runs of backfills of a workflow whose ticks lie around a
+// time, the newest first.
+func filledAround(ctx context.Context, st store.Store, name string, at time.Time) (fills []store.Run, err error) {
+	f := store.RunFilter{Workflow: name, From: at.Add(-aroundTick), To: at.Add(aroundTick), Limit: store.MaxLimit}
+	for {
+		runs, err := st.Runs(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range runs {
+			if f.Before = run.ID; run.Trigger == store.TriggerBackfill {
+				fills = append(fills, run)
+			}
+		}
+		if len(runs) < store.MaxLimit {
+			return fills, nil
+		}
+	}
 }
 
 func (g *globals) explain(ctx context.Context, st store.Store, id string, task []string) error {

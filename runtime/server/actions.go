@@ -116,9 +116,12 @@ type fillFormView struct {
 	From, To    string
 	MaxParallel string
 	Done        bool
-	Ticks       []runtime.Filled
-	New         int // ticks that have no run yet
-	More        int // ticks beyond those shown
+	Ticks       []runtime.FilledReport
+	Schedules   bool   // they are of several
+	LeftOut     int    // ticks beside these
+	Reason      string // why they are left out
+	New         int    // ticks that have no run yet
+	More        int    // ticks beyond those shown
 }
 
 // backfillForm shows what a backfill would do, or does it.
@@ -136,9 +139,10 @@ func (s *Server) backfillForm(w http.ResponseWriter, r *http.Request) error {
 	if b.MaxParallel, err = strconv.Atoi(f.MaxParallel); err != nil || b.MaxParallel < 0 {
 		b.MaxParallel, f.MaxParallel = 0, ""
 	}
-	do := s.Engine.PlanBackfill
-	if f.Done {
-		do = s.Engine.Backfill
+	do := s.Engine.Backfill
+	if !f.Done {
+		runtime.LookOnly(r.Context())
+		do = s.Engine.PlanBackfill
 	}
 	filled, err := do(r.Context(), b)
 	if errors.Is(err, runtime.ErrRefused) {
@@ -147,13 +151,15 @@ func (s *Server) backfillForm(w http.ResponseWriter, r *http.Request) error {
 	} else if err != nil {
 		return err
 	}
-	for _, t := range filled {
+	all := runtime.NewFilledList(filled)
+	for _, t := range all.Items {
 		if !t.Left {
 			f.New++
 		}
 	}
-	f.More = max(0, len(filled)-most)
-	f.Ticks = filled[:len(filled)-f.More]
+	f.LeftOut, f.Reason, f.Schedules = all.LeftOut, all.Reason, all.OfSeveral()
+	f.More = max(0, len(all.Items)-most)
+	f.Ticks = all.Items[:len(all.Items)-f.More]
 	return s.showWorkflow(w, r, http.StatusOK, startFormView{}, f)
 }
 

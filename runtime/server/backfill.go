@@ -21,9 +21,17 @@ type backfillInput struct {
 	}
 }
 
-type backfillAnswer struct{ Body runtime.FilledList }
+type backfillAnswer struct {
+	Status int
+	Body   runtime.FilledList
+}
 
 func (s *Server) backfill(ctx context.Context, in *backfillInput) (*backfillAnswer, error) {
+	do, status := s.Engine.Backfill, http.StatusAccepted
+	if in.Body.DryRun {
+		runtime.LookOnly(ctx)
+		do, status = s.Engine.PlanBackfill, http.StatusOK
+	}
 	file, err := s.workflow(in.Name)
 	if err != nil {
 		return nil, err
@@ -32,10 +40,6 @@ func (s *Server) backfill(ctx context.Context, in *backfillInput) (*backfillAnsw
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	}
-	do := s.Engine.Backfill
-	if in.Body.DryRun {
-		do = s.Engine.PlanBackfill
-	}
 	filled, err := do(ctx, runtime.Backfill{
 		Plan: file.Plan(), Params: params, From: in.Body.From, To: in.Body.To,
 		MaxParallel: in.Body.MaxParallel, Redo: runtime.Redo(in.Body.Redo),
@@ -43,12 +47,15 @@ func (s *Server) backfill(ctx context.Context, in *backfillInput) (*backfillAnsw
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &backfillAnswer{runtime.NewFilledList(filled)}, nil
+	return &backfillAnswer{status, runtime.NewFilledList(filled)}, nil
 }
 
 func (s *Server) backfills(api huma.API) {
+	const path = "/api/v1/workflows/{name}/backfill"
 	huma.Register(api, huma.Operation{
-		OperationID: "backfill", Method: http.MethodPost, Path: "/api/v1/workflows/{name}/backfill",
+		OperationID: "backfill", Method: http.MethodPost, Path: path,
 		Summary: "One run for every tick of a span of time", DefaultStatus: http.StatusAccepted,
 	}, s.backfill)
+	answers := api.OpenAPI().Paths[path].Post.Responses
+	answers["200"] = &huma.Response{Description: "with dry_run: what would be done", Content: answers["202"].Content}
 }

@@ -79,6 +79,9 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, next http.Handler)
 	rec, who := &recorder{ResponseWriter: w, status: http.StatusOK}, callerIn(r.Context())
 	r = r.WithContext(runtime.WithActor(r.Context(), runtime.Actor{By: who.name, From: r.RemoteAddr}))
 	next.ServeHTTP(rec, r)
+	if runtime.Looks(r.Context()) {
+		return
+	}
 	s.record(r, rec.status)
 	s.Log.Info("change", "by", who.name, "from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "answer", rec.status)
 }

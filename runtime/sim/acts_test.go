@@ -157,7 +157,7 @@ func (w *world) backfill(a act, e *engine) {
 	if err != nil || e.plug.Dead() {
 		return
 	}
-	for _, f := range filled {
+	for _, f := range filled.Ticks {
 		w.history.Add(handed{id: f.Run.ID, workflow: name})
 	}
 }
