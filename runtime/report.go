@@ -226,13 +226,17 @@ func (l FilledList) OfSeveral() bool {
 	})
 }
 
-// Names tells the schedule of a tick: as written, for which tasks, and what it gives.
-func (r FilledReport) Names() (schedule, tasks, params string) {
+// Names tells the schedule of a tick, as written and for which tasks, and the
+// parameters that it gives.
+func (r FilledReport) Names() (schedule, params string) {
+	if schedule = r.Schedule; len(r.Tasks) > 0 {
+		schedule += " of " + strings.Join(r.Tasks, ",")
+	}
 	for i, name := range slices.Sorted(maps.Keys(r.Params)) {
 		if i > 0 {
 			params += " "
 		}
 		params += name + "=" + r.Params[name]
 	}
-	return r.Schedule, strings.Join(r.Tasks, ", "), params
+	return schedule, params
 }

@@ -182,7 +182,7 @@ func (g *globals) awaitFilled(ctx context.Context, e *runtime.Engine, filled run
 func (g *globals) printFilled(list runtime.FilledList, o backfillOptions) error {
 	ahead := ""
 	if list.LeftOut > 0 {
-		ahead = fmt.Sprintf("%d left out, %s\n", list.LeftOut, list.Reason)
+		ahead = fmt.Sprintf("%d left out: %s\n", list.LeftOut, list.Reason)
 	}
 	if o.json {
 		if ahead != "" {
@@ -203,8 +203,8 @@ func (g *globals) printFilled(list runtime.FilledList, o backfillOptions) error 
 		}
 		row := []string{clock(f.At), run, what}
 		if several {
-			schedule, tasks, params := f.Names()
-			row = append(row, schedule, tasks, params)
+			schedule, params := f.Names()
+			row = append(row, schedule, params)
 		}
 		fmt.Fprintln(t, strings.TrimRight(strings.Join(row, "\t"), "\t"))
 	}

@@ -122,3 +122,31 @@ func TestAnOutageOfYearsIsDealtWithInBoundedSpace(t *testing.T) {
 		}
 	}
 }
+
+func TestTheFirstTickStandsForAsMuchTimeAsAnyOther(t *testing.T) {
+	for _, c := range []struct{ name, keys, tick, want string }{
+		{"any tick: from the one before", "cron: '0 6 * * *'", "2026-03-05T06:00:00Z", "2026-03-04T06:00:00Z"},
+		{"after a day that is left out: from before it", "cron: '0 6 * * *'\nexcept: [2026-03-04]", "2026-03-05T06:00:00Z", "2026-03-03T06:00:00Z"},
+		{"the first after valid_from", "cron: '0 6 * * *'\nvalid_from: 2026-03-05", "2026-03-05T06:00:00Z", "2026-03-04T06:00:00Z"},
+		{"the first of every: from when it began to count", "every: 20m", "2026-03-01T00:20:00Z", "2026-03-01T00:00:00Z"},
+		{"the first of every after valid_from", "every: 20m\nvalid_from: 2026-03-05", "2026-03-05T00:00:00Z", "2026-03-04T23:40:00Z"},
+	} {
+		wf, ds := dsl.Parse("f.yaml", []byte("name: f\n"+c.keys+"\ntimezone: UTC\ntasks:\n  a: {run: x}\n"))
+		if ds.Errors() {
+			t.Fatalf("%s: %v", c.name, ds)
+		}
+		p, _ := dag.Compile(wf)
+		anchor := at(t, "2026-03-01T00:00:00Z")
+		rs, err := trigger.Rules(p.Workflow, p.Entries, trigger.Options{Zone: time.UTC, Anchor: anchor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tick := at(t, c.tick)
+		if got := rs[0].Since(tick); !got.Equal(at(t, c.want)) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		if due := rs[0].Due(p.Workflow, nil, tick.Add(-1), tick); len(due) != 1 || !due[0].From.Equal(at(t, c.want)) {
+			t.Errorf("%s: due is %+v, want one from %s", c.name, due, c.want)
+		}
+	}
+}
