@@ -30,9 +30,10 @@ func backfillCommand(g *globals) *cobra.Command {
 		Use:   "backfill NAME --from TIME --to TIME",
 		Short: "run a workflow for the ticks of a span of time",
 		Long: `Make one run for every tick of a workflow's schedules between two times, both included,
-oldest first. A date stands for the whole day in the workflow's zone. Dates that have had
-their run are left alone, so that the same command again does the rest. The runs wait behind
-all else of their workflow, and max_active holds for them too.
+oldest first. A date stands for the whole day in the workflow's zone. Ticks that have had
+their run are left alone, so that the same command again does the rest; those that are still
+to come are left to the schedules. The runs wait behind all else of their workflow, and
+max_active holds for them too.
 
 They are left to the ax that serves the data folder; where none does, they run here.`,
 		Example: `  ax backfill nightly --from 2026-01-01 --to 2026-01-31 --dry-run
