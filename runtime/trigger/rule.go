@@ -5,6 +5,7 @@
 package trigger
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -86,7 +87,7 @@ func Rules(wf *dsl.Workflow, entries []dag.Entry, o Options) ([]Rule, error) {
 func add(rules []Rule, r Rule) []Rule {
 	i := slices.IndexFunc(rules, r.like)
 	if i >= 0 && rules[i].paramsText() != r.paramsText() {
-		r.Schedule += r.paramsText()
+		r.Schedule += cmp.Or(r.paramsText(), " without params")
 		i = slices.IndexFunc(rules, r.like)
 	}
 	if i >= 0 {

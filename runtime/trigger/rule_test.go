@@ -101,6 +101,26 @@ tasks:
 	}
 }
 
+func TestAScheduleWithoutParametersBehindOneWithThemIsNotPassedOver(t *testing.T) {
+	rs := rules(t, `
+name: flow
+params: {region: eu}
+cron:
+  - {cron: "0 2 * * *", params: {region: cn}}
+  - "0 2 * * *"
+  - "0 2 * * *"
+tasks:
+  a: {run: x}
+`, trigger.Options{})
+	var got []string
+	for _, r := range rs {
+		got = append(got, fmt.Sprintf("%s: %d", r.Schedule, len(r.Params)))
+	}
+	if want := []string{"0 2 * * *: 1", "0 2 * * * without params: 0"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestADisabledWorkflowHasNoSchedules(t *testing.T) {
 	if rs := rules(t, "name: f\ncron: \"@daily\"\ndisabled: true\ntasks:\n  a: {run: x}\n", trigger.Options{}); len(rs) > 0 {
 		t.Errorf("got %d rules", len(rs))
