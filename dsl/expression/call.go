@@ -144,7 +144,7 @@ func (c *compiler) loop(f *function, args []ast.Node, at place) (code, *Error) {
 	}
 	before := c.nodes
 	c.loops++
-	body, err := c.node(predicate.Node)
+	body, err := c.perhaps(predicate.Node)
 	c.loops--
 	if err == nil {
 		body, err = c.need(body, f.args[1], "the condition of "+f.Name)

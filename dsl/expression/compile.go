@@ -29,12 +29,18 @@ const (
 type Program struct {
 	body code
 	refs []Reference
-	by   int // what the offsets of errors are short of
+	asks []string // parameters without whose values there is surely none
+	by   int      // what the offsets of errors are short of
 }
 
 // References gives the names that the expression uses, in order, each as often
 // as it stands there. The list must not be changed.
 func (p *Program) References() []Reference { return p.refs }
+
+// Asks gives the parameters without whose values the expression surely has none
+// itself: not those that have another one behind ?? or in default, and not those
+// that only one side of a condition asks for. The list must not be changed.
+func (p *Program) Asks() []string { return p.asks }
 
 // Compile reads an expression and checks its names and types. The code is a
 // bare expression; one within ${{ }} is taken as well. The error is an *Error:
@@ -65,7 +71,7 @@ func compile(code string, want Want, scope *Scope) (*Program, Errors) {
 	if len(c.faults) > 0 {
 		return nil, c.faults.inOrder(by)
 	}
-	return &Program{body, c.refs, by}, nil
+	return &Program{body, c.refs, c.asks, by}, nil
 }
 
 // unwrapped takes off the ${{ }} around an expression.
@@ -103,6 +109,8 @@ type compiler struct {
 	nodes int
 	loops int // how many predicates are around
 	refs  []Reference
+	asks  []string
+	maybe int // how many parts are around whose value may not be asked for, or may be missing
 
 	faults Errors // of parts that were gone past
 }
@@ -182,6 +190,13 @@ func (c *compiler) node(n ast.Node) (code, *Error) {
 	}
 	c.faults = append(c.faults, err)
 	return code{kind: kAny, at: place{err.Offset, err.Offset + err.Width}, faulty: true}, nil
+}
+
+// perhaps compiles a node whose value may not be asked for, or may be missing.
+func (c *compiler) perhaps(n ast.Node) (code, *Error) {
+	c.maybe++
+	defer func() { c.maybe-- }()
+	return c.node(n)
 }
 
 // compiled compiles a node.

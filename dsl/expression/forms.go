@@ -81,7 +81,7 @@ func picked(v, key any) (any, error) {
 
 // chain compiles x?.y: nothing where some part is missing.
 func (c *compiler) chain(n *ast.ChainNode) (code, *Error) {
-	x, err := c.node(n.Node)
+	x, err := c.perhaps(n.Node)
 	if err != nil {
 		return code{}, err
 	}
@@ -166,11 +166,11 @@ func (c *compiler) conditional(n *ast.ConditionalNode) (code, *Error) {
 	if !n.Ternary {
 		return code{}, cond.at.bad(`"if" is not available`, "write condition ? this : that")
 	}
-	yes, err := c.node(n.Exp1)
+	yes, err := c.perhaps(n.Exp1)
 	if err != nil {
 		return code{}, err
 	}
-	no, err := c.node(n.Exp2)
+	no, err := c.perhaps(n.Exp2)
 	if err == nil {
 		cond, err = c.need(cond, kBool, "a condition")
 	}

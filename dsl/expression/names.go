@@ -81,6 +81,9 @@ func (c *compiler) notOffered(word string, at place) *Error {
 // refer notes a name that is used and gives it its place.
 func (c *compiler) refer(r Reference, at place, x code) code {
 	c.refs = append(c.refs, r)
+	if c.maybe == 0 && r.Root() == "params" {
+		c.asks = append(c.asks, r.Name())
+	}
 	x.at, x.ref = at, r
 	inner := x.eval
 	x.eval = func(m *machine) (any, error) {

@@ -147,11 +147,20 @@ func (c *compiler) binary(n *ast.BinaryNode) (code, *Error) {
 	if n.Operator == "??" {
 		return c.otherwise(n.Left, n.Right)
 	}
-	l, err := c.node(n.Left)
+	left, right := c.node, c.node
+	switch n.Operator {
+	case "and", "&&", "or", "||":
+		right = c.perhaps
+	case "==", "!=":
+		if isNil(n.Left) || isNil(n.Right) { // it asks whether there is a value
+			left, right = c.perhaps, c.perhaps
+		}
+	}
+	l, err := left(n.Left)
 	if err != nil {
 		return code{}, err
 	}
-	r, err := c.node(n.Right)
+	r, err := right(n.Right)
 	if err != nil {
 		return code{}, err
 	}
@@ -187,6 +196,11 @@ func (c *compiler) binary(n *ast.BinaryNode) (code, *Error) {
 		return c.apply(n.Operator, rules, l, r)
 	}
 	return code{}, c.token(n).bad(strconv.Quote(n.Operator)+" is not available", "")
+}
+
+func isNil(n ast.Node) bool {
+	_, ok := n.(*ast.NilNode)
+	return ok
 }
 
 func textTest(test func(s, part string) bool) []rule {
@@ -279,11 +293,11 @@ func (c *compiler) logic(or bool, l, r code) (code, *Error) {
 
 // otherwise compiles x ?? y: y where x, or anything in it, is missing.
 func (c *compiler) otherwise(left, right ast.Node) (code, *Error) {
-	l, err := c.node(left)
+	l, err := c.perhaps(left)
 	if err != nil {
 		return code{}, err
 	}
-	r, err := c.node(right)
+	r, err := c.perhaps(right)
 	if err != nil {
 		return code{}, err
 	}

@@ -142,6 +142,14 @@ func (s *Script) References() []Reference {
 	return all
 }
 
+// Asks gives the parameters without whose values the script cannot start.
+func (s *Script) Asks() (all []string) {
+	for _, v := range s.vars {
+		all = append(all, v.program.asks...)
+	}
+	return all
+}
+
 // Env gives the variables that the script refers to, as NAME=value; their names
 // begin with AX_EXPR_. The error is an *Error: the first expression that has no
 // value.

@@ -82,6 +82,14 @@ func (t *Template) References() []Reference {
 	return all
 }
 
+// Asks gives the parameters without whose values the text surely has none.
+func (t *Template) Asks() (all []string) {
+	for _, p := range t.parts {
+		all = append(all, p.program.asks...)
+	}
+	return all
+}
+
 // Text gives the text with the values of the expressions in it. The error is an
 // *Error: the first expression that has no value.
 func (t *Template) Text(values *Values) (string, error) {

@@ -62,8 +62,11 @@ func (p *pass) text(v dsl.Value[string], scope func() *expression.Scope) {
 	if !strings.Contains(v.V, "${{") || p.faults > p.mostFaults() {
 		return
 	}
-	_, faults := expression.CompileTemplate(v.V, scope())
+	compiled, faults := expression.CompileTemplate(v.V, scope())
 	p.faulty(v, faults)
+	if p.user.counts {
+		p.asks(compiled.Asks())
+	}
 }
 
 // bare checks a key whose value is an expression.
@@ -72,6 +75,11 @@ func (p *pass) bare(v dsl.Value[string], want expression.Want, scope func() *exp
 		return
 	}
 	faults := expression.Check(v.V, want, scope())
+	if p.user.counts && len(faults) == 0 {
+		if compiled, err := expression.Compile(v.V, want, scope()); err == nil {
+			p.asks(compiled.Asks())
+		}
+	}
 	if slices.ContainsFunc(faults, unreadable) {
 		from, to, ok := p.Source.CommentBehind(v.Pos)
 		if ok && !slices.ContainsFunc(expression.Check(v.V+" "+string(p.Source.Text[from:to]), want, scope()), unreadable) {
@@ -91,9 +99,11 @@ func unreadable(e *expression.Error) bool { return e.Kind == expression.Bad }
 func (p *pass) workflowExpressions() {
 	p.fixedInWorkflow()
 	start := func() *expression.Scope { return p.scopeOf().Only("params", "run", "env") }
+	p.user = p.theRun()
 	for _, v := range p.wf.Env {
 		p.text(v.Value, p.scopeOf)
 	}
+	p.user = user{}
 	for _, f := range p.wf.EnvFile {
 		p.text(f, start)
 	}
@@ -119,15 +129,20 @@ func (p *pass) taskExpressions(i int) {
 	each := t.Foreach != nil || t.Unread("foreach")
 	scope := p.lazily(i, each, false)
 	p.fixedInTask(t)
-	p.bare(t.When, expression.WantBool, func() *expression.Scope { return scope().When() })
 	if t.Retry != nil {
+		starts := p.user
+		p.user = user{}
 		p.bare(t.Retry.If, expression.WantBool, p.lazily(i, each, true))
+		p.user = starts
 	}
+	p.bare(t.When, expression.WantBool, func() *expression.Scope { return scope().When() })
+	p.user.counts = p.user.counts && !t.When.Set()
 	if t.Foreach != nil {
 		whole := p.lazily(i, false, false)
 		outside := func() *expression.Scope { return whole().Items() }
 		p.bare(t.Foreach.Expr, expression.WantList, outside)
 		p.texts(t.Foreach.Items, outside)
+		p.user.counts = false // there may be no items
 	}
 	p.runExpressions(t, scope)
 	p.bareBraces(t, scope)
@@ -184,7 +199,10 @@ func (p *pass) runExpressions(t *dsl.Task, scope func() *expression.Scope) {
 	if !strings.Contains(t.Run.V, "${{") || t.Unread("shell") || p.faults > p.mostFaults() {
 		return
 	}
-	_, faults := p.scripts.CompileScript(expression.ShellOf(t.Shell.Argv), t.Run.V, scope())
+	compiled, faults := p.scripts.CompileScript(expression.ShellOf(t.Shell.Argv), t.Run.V, scope())
+	if p.user.counts {
+		p.asks(compiled.Asks())
+	}
 	p.faulty(t.Run, slices.DeleteFunc(faults, func(e *expression.Error) bool {
 		return e.Kind == expression.ShellSyntax && p.unreadable
 	}))

@@ -28,6 +28,7 @@ type pass struct {
 	lineage    *lineage
 	faults     int  // of expressions, so far
 	compared   int  // names of parameters, so far
+	user       user // whose expressions are looked at
 	unreadable bool // the script of the present task is no shell, and that was reported
 }
 
@@ -41,6 +42,8 @@ type shared struct {
 	graph     *graph
 	namesOnce sync.Once
 	names     *names
+	bareOnce  sync.Once
+	bare      *bareParams
 	textOnce  sync.Once
 	text      *suffixarray.Index
 	counted   atomic.Int32 // how many names were looked for in the text
@@ -59,6 +62,7 @@ func (p *pass) task(i int) {
 		p.schedule(&t.Schedules[s])
 	}
 	p.whole = !t.Unread("workdir", "runs_on", "shell", "depends_on", "run", "command", "sql", "wait_for")
+	p.user = p.starting(i)
 	if p.unreadable = false; !t.Unread("run", "shell") {
 		p.script(t)
 	}

@@ -52,6 +52,7 @@ func (p *pass) script(t *dsl.Task) {
 	if s == nil {
 		return
 	}
+	p.asksBySetting(t, s)
 	p.altered(t, s)
 	p.optionForCommand(t, s)
 	lang, _ := dialect(t.Shell)
