@@ -131,7 +131,7 @@ func (u *uses) programs() bool {
 				return false
 			}
 		case dsl.KindRun:
-			if s := u.parse(t, false); s == nil || !u.script(t, s) {
+			if s := u.parse(t, false); s == nil && !u.python(t) || s != nil && !u.script(t, s) {
 				return false
 			}
 		}
