@@ -223,6 +223,13 @@ func (c *compiler) task(from int, parts []part) (code, []part, *Error) {
 	}
 	key := parts[2].word
 	at.to = parts[2].at.to
+	if names := c.scope.outputs[id]; names != nil && c.maybe == 0 && !slices.Contains(names, key) {
+		hint := "there is " + strings.Join(names, ", ")
+		if near := dsl.Nearest(key, names); near != "" {
+			hint = dsl.DidYouMean(near)
+		}
+		return code{}, nil, at.fault(UnknownReference, fmt.Sprintf("task %q never has an output %q", id, key), hint)
+	}
 	x := code{kind: kText, eval: func(m *machine) (any, error) { return m.output(id, key) }}
 	if c.scope.foreach[id] && id != c.scope.self { // of itself, retry.if sees the attempt
 		x = code{kind: kList, eval: func(m *machine) (any, error) { return m.outputList(id, key) }}

@@ -26,8 +26,9 @@ type declared struct {
 	params  map[string]dsl.ParamType
 	secrets map[string]bool
 	tasks   map[string]bool
-	foreach map[string]bool // of the tasks
-	open    map[string]bool // the roots of which not every name is known
+	foreach map[string]bool     // of the tasks
+	outputs map[string][]string // of tasks that can have just these
+	open    map[string]bool     // the roots of which not every name is known
 
 	paramNames, secretNames, taskIDs []string // in file order, for hints
 }
@@ -42,6 +43,7 @@ func NewScope(wf *dsl.Workflow) *Scope {
 		secrets: make(map[string]bool, len(wf.Secrets)),
 		tasks:   make(map[string]bool, len(wf.Tasks)),
 		foreach: map[string]bool{},
+		outputs: map[string][]string{},
 		open: map[string]bool{
 			"params": wf.Unread("params"), "secrets": wf.Unread("secrets"), "tasks": wf.Unread("tasks"),
 		},
@@ -64,11 +66,29 @@ func NewScope(wf *dsl.Workflow) *Scope {
 		if dsl.IsName(wf.Tasks[i].ID.V) {
 			d.taskIDs = append(d.taskIDs, wf.Tasks[i].ID.V)
 		}
+		if names := fixedOutputs(&wf.Tasks[i]); names != nil {
+			d.outputs[wf.Tasks[i].ID.V] = names
+		}
 		if wf.Tasks[i].Foreach != nil {
 			d.foreach[wf.Tasks[i].ID.V] = true
 		}
 	}
 	return &Scope{declared: d, roots: roots[:4]}
+}
+
+// fixedOutputs gives the outputs that a task can have, where what it does decides
+// that; nil where anything may be one.
+func fixedOutputs(t *dsl.Task) []string {
+	switch {
+	case t.Unread("run", "command", "sql", "http", "workflow", "wait_for", "call"):
+	case t.Kind == dsl.KindWorkflow:
+		return []string{"run_id"}
+	case t.Kind == dsl.KindHTTP, t.WaitFor != nil && t.WaitFor.HTTP != nil:
+		return []string{"status", "body"}
+	case t.WaitFor != nil && t.WaitFor.File.Set():
+		return []string{"file"}
+	}
+	return nil
 }
 
 // ForTask gives the scope within one task. The function tells which tasks are
