@@ -54,10 +54,13 @@ func TestAcross(t *testing.T) {
 		{"two ends", several("w/a.yaml", "after: b\n"+leaf, "w/b.yaml", "after: {a: finished}\n"+leaf),
 			[]string{`w/b.yaml workflow-cycle: workflows start each other without end: a -> b -> a`}},
 		{"a failure that is waited for may not come", several("w/a.yaml", "after: {b: failed}\n"+leaf, "w/b.yaml", "after: a\n"+leaf), nil},
-		{"parameters of a child", several("w/a.yaml", "tasks: {t: {workflow: {name: b, params: {reg: x, n: many}}}}\n",
+		{"parameters of a child", several("w/a.yaml", "tasks: {t: {workflow: {name: b, params: {zone: x, n: many}}}}\n",
 			"w/b.yaml", "params: {region: {required: true}, n: 1}\ntasks: {t: {run: 'echo ${{ params.region }} ${{ params.n }}'}}\n"),
 			[]string{`w/a.yaml missing-key: task "t" gives no value to parameter "region", which is required`,
-				`w/a.yaml unknown-reference: workflow "b" has no parameter "reg"`, `w/a.yaml bad-value: parameter "n": "many" is no integer`}},
+				`w/a.yaml unknown-reference: workflow "b" has no parameter "zone"`, `w/a.yaml bad-value: parameter "n": "many" is no integer`}},
+		{"a slip in the name of a parameter that must be given", several("w/a.yaml", "tasks: {t: {workflow: {name: b, params: {totl: 3}}}}\n",
+			"w/b.yaml", "params: {total: {type: int, required: true}}\ntasks: {t: {run: 'echo ${{ params.total }}'}}\n"),
+			[]string{`w/a.yaml unknown-reference: workflow "b" has no parameter "totl"`}},
 	} {
 		got := said(c.files, Options{})
 		slices.Sort(got)

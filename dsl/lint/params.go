@@ -254,12 +254,30 @@ func (p *pass) given(in *inputs, fields []dsl.Field) {
 
 // required reports that a parameter without a default is not given.
 func (p *pass) required(at dsl.Pos, who string, params []dsl.Param, fields []dsl.Field) {
+	meant := misspelt(params, fields)
 	for i := range params {
 		q := &params[i]
-		if !q.Required.V || q.Default.Set() || q.Unread() || slices.ContainsFunc(fields, func(f dsl.Field) bool { return f.Name.V == q.Name.V }) {
+		if meant[q.Name.V] || !q.Required.V || q.Default.Set() || q.Unread() || slices.ContainsFunc(fields, func(f dsl.Field) bool { return f.Name.V == q.Name.V }) {
 			continue
 		}
 		p.report("missing-key", at, "give it, or a default to the parameter", "%s gives no value to parameter %q, which is required", who, q.Name.V)
 		return
 	}
+}
+
+// misspelt gives the parameters that fields with other names were meant to be:
+// that is said where these stand.
+func misspelt(params []dsl.Param, fields []dsl.Field) map[string]bool {
+	var names []string
+	meant := map[string]bool{}
+	for _, f := range fields {
+		if slices.ContainsFunc(params, func(q dsl.Param) bool { return q.Name.V == f.Name.V }) {
+			continue
+		}
+		for i := len(names); i < len(params); i++ {
+			names = append(names, params[i].Name.V)
+		}
+		meant[dsl.Nearest(f.Name.V, names)] = true
+	}
+	return meant
 }
