@@ -168,6 +168,8 @@ func (c *compiler) binary(n *ast.BinaryNode) (code, *Error) {
 	case "and", "&&", "or", "||":
 		return c.logic(op == "or" || op == "||", l, r)
 	case "==", "!=":
+		c.inQuotes(n.Left, l)
+		c.inQuotes(n.Right, r)
 		return c.equality(op == "!=", l, r)
 	case "<", "<=", ">", ">=":
 		x, err := c.apply(op, ordering, l, r)
@@ -196,6 +198,20 @@ func (c *compiler) binary(n *ast.BinaryNode) (code, *Error) {
 		return c.apply(n.Operator, rules, l, r)
 	}
 	return code{}, c.token(n).bad(strconv.Quote(n.Operator)+" is not available", "")
+}
+
+// inQuotes says of an unknown word that something is compared with, and that is
+// like no name, that it may be a text.
+func (c *compiler) inQuotes(n ast.Node, x code) {
+	word, ok := n.(*ast.IdentifierNode)
+	if !ok || !x.faulty {
+		return
+	}
+	for _, e := range c.faults {
+		if e.Kind == UnknownReference && e.Offset == x.at.from && e.Hint == "" {
+			e.Hint = "if it is a text, put it into quotes: " + strconv.Quote(named(word.Value))
+		}
+	}
 }
 
 func isNil(n ast.Node) bool {

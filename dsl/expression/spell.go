@@ -3,6 +3,8 @@ package expression
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ax-scheduler/ax/dsl"
 )
 
 // spelling prepares an expression for the parser, which knows no hyphens in
@@ -113,6 +115,9 @@ func (s *spelling) extent(text string) int {
 
 // dollar explains what a shell's variable is called here.
 func (s *spelling) dollar() *Error {
+	if strings.HasPrefix(s.code[s.at:], "${{") {
+		return s.brackets()
+	}
 	rest := strings.TrimPrefix(s.code[s.at+1:], "{")
 	n := wordWidth(rest)
 	hint := ""
@@ -120,6 +125,27 @@ func (s *spelling) dollar() *Error {
 		hint = "a variable is env." + rest[:n]
 	}
 	return place{s.at, s.at + 1}.bad(`"$" means nothing in an expression`, hint)
+}
+
+// brackets explains a "${{" within an expression: the one around it lacks a
+// brace at its end, or they stand around a part of what is an expression anyway.
+func (s *spelling) brackets() *Error {
+	before := s.code[:s.at]
+	if end := strings.LastIndexByte(before, '}'); end >= 0 && strings.Count(before, "}") > strings.Count(before, "{") {
+		return place{end, end + 1}.bad(`one "}" does not end an expression`, `write "}}"`)
+	}
+	list, unclosed := dsl.Expressions(s.code)
+	hint := ""
+	if unclosed < 0 && len(list) > 0 {
+		var bare strings.Builder
+		from := 0
+		for _, e := range list {
+			bare.WriteString(s.code[from:e.Start] + strings.TrimSpace(e.Text))
+			from = e.End
+		}
+		hint = "write it without the brackets: " + strings.TrimSpace(bare.String()+s.code[from:])
+	}
+	return place{s.at, s.at + len("${{")}.bad(`"${{" has no place within an expression`, hint)
 }
 
 // literalWidth gives the length of the string literal that a text begins with,
