@@ -138,7 +138,9 @@ func (v val) secrets() (all []Secret) {
 	v.entries("a map of names to secrets", func(name Value[string], v val) {
 		v.p.variableName(name)
 		s := Secret{Name: name}
-		if found, ok := read(v, secretKeys, &s); ok {
+		if v.node != nil && v.node.Kind == yaml.ScalarNode && !isNull(v.node) {
+			v.wrongTypeHint(secretKeys.shape, "say where the value is, it does not belong here: "+name.V+": {env: "+name.V+"}")
+		} else if found, ok := read(v, secretKeys, &s); ok {
 			found.exactlyOne(v, "env", "file")
 		}
 		all = append(all, s)

@@ -32,7 +32,12 @@ var paramTypes = []choice[ParamType]{
 func (v val) params() (all []Param) {
 	variables := map[string]string{}
 	v.each = true
-	v.entries("a map of names to parameters", func(name Value[string], v val) {
+	const shape = "a map of names to parameters"
+	if v.node != nil && v.node.Kind == yaml.SequenceNode {
+		v.wrongTypeHint(shape, "write each as NAME: DEFAULT, or as NAME: {type: string, required: true}")
+		return nil
+	}
+	v.entries(shape, func(name Value[string], v val) {
 		before := v.p.faults
 		p := v.param()
 		p.Name, p.unread = name, v.p.faults > before || v.node == nil

@@ -3,6 +3,7 @@ package dsl
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -145,14 +146,40 @@ func (x *slip) badName() bool {
 	if x.began < len(x.src.Text) && x.src.Text[x.began] == '&' {
 		what = "an anchor"
 	}
-	return x.say(x.began, 0, x.char(x.began)+" begins "+what+", which needs a name", "put the text into quotes if it is not one")
+	hint := "put the text into quotes if it is not one"
+	if line := x.quoted(x.began); line != "" {
+		hint = "put the text into quotes: " + line
+	}
+	return x.say(x.began, 0, x.char(x.began)+" begins "+what+", which needs a name", hint)
 }
 
 func (x *slip) unknownAnchor() bool {
 	t, _ := x.src.tokenAt(x.at)
 	name := strings.TrimPrefix(string(x.src.Text[x.at:max(t.end, x.at)]), "*")
-	return x.say(x.at, t.end, fmt.Sprintf("unknown anchor %q", clip(name, 40)),
-		fmt.Sprintf("mark a value above with &%s, or put the text into quotes if it is no alias", clip(name, 40)))
+	hint := fmt.Sprintf("mark a value above with &%s, or put the text into quotes if it is no alias", clip(name, 40))
+	if line := x.quoted(x.at); line != "" && wordOf(name) == "" {
+		hint = "put the text into quotes: " + line
+	}
+	return x.say(x.at, t.end, fmt.Sprintf("unknown anchor %q", clip(name, 40)), hint)
+}
+
+// fiveFields is a cron expression that begins with a star.
+var fiveFields = regexp.MustCompile(`^\*(/\d+)?( +[-*/,?#A-Za-z0-9]+){4}$`)
+
+// quoted gives the line that begins a value at a place as it should stand, if the
+// value is a cron expression; else nothing.
+func (x *slip) quoted(at int) string {
+	if at >= len(x.src.Text) || x.src.Text[at] != '*' {
+		return ""
+	}
+	text := x.src.Text
+	from := bytes.LastIndexByte(text[:at], '\n') + 1
+	value, _, _ := bytes.Cut(text[at:], []byte("\n"))
+	value, _, _ = bytes.Cut(value, []byte(" #"))
+	if value = bytes.TrimSpace(value); !fiveFields.Match(value) {
+		return ""
+	}
+	return string(bytes.TrimLeft(text[from:at], " ")) + quote(string(value))
 }
 
 func (x *slip) behindHeader() bool {

@@ -175,6 +175,11 @@ func (p *pass) whyUnset(t *dsl.Task, name string) (message, hint string) {
 		return fmt.Sprintf("$%s is set only in handlers of a failure", name), fmt.Sprintf("name %q in on_failure, of a task or of the workflow", t.ID.V)
 	}
 	known := slices.Concat(everyTask, everyItem, everyFailure, []string{runState})
+	if p.compared += len(p.wf.Params); p.compared <= mostCompared {
+		for i := range p.wf.Params {
+			known = append(known, p.wf.Params[i].Variable())
+		}
+	}
 	return fmt.Sprintf("ax sets no variable %q", name), dsl.DidYouMean(dsl.Nearest(name, known))
 }
 

@@ -38,6 +38,7 @@ func TestAVariableThatNobodySetsIsTold(t *testing.T) {
 		{"its length", `echo ${#AX_RUNID}`, `11:12-11:24 warning unset-variable: ax sets no variable "AX_RUNID" (did you mean "AX_RUN_ID"?)`},
 		{"twice", `echo "$AX_RUNID" "$AX_RUNID"`, `11:13-11:22 warning unset-variable: ax sets no variable "AX_RUNID" (did you mean "AX_RUN_ID"?)`},
 		{"a parameter that there is not", `echo "$AX_PARAM_REGIN"`, `11:13-11:28 warning unset-variable: no parameter arrives as $AX_PARAM_REGIN (did you mean "AX_PARAM_REGION"?)`},
+		{"a slip in the beginning of a parameter's", `echo "$AX_PARM_REGION"`, `11:13-11:28 warning unset-variable: ax sets no variable "AX_PARM_REGION" (did you mean "AX_PARAM_REGION"?)`},
 		{"one like no other", `echo "$AX_PARAM_TABLE_NAME"`, `11:13-11:33 warning unset-variable: no parameter arrives as $AX_PARAM_TABLE_NAME (declare it in params)`},
 		{"a hyphen that stayed", `echo "$AX_PARAM_BATCH-SIZE"`, `11:13-11:28 warning unset-variable: no parameter arrives as $AX_PARAM_BATCH (did you mean "AX_PARAM_BATCH_SIZE"?)`},
 		{"an item without foreach", `echo "$AX_ITEM"`, `11:13-11:21 warning unset-variable: $AX_ITEM is set only in a task with foreach ()`},
