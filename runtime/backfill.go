@@ -86,7 +86,7 @@ func (e *Engine) Backfill(ctx context.Context, b Backfill) (Filling, error) {
 		settle(ctx)
 		changes = nil // the first group has it
 		err := e.look(ctx, func(lp *loop) {
-			lp.flow(wf.Name.V).beyond += len(group)
+			lp.flow(wf.Name.V).leave(len(group))
 			lp.next(wf.Name.V)
 		})
 		if err != nil {

@@ -18,13 +18,14 @@ import (
 type countedReads struct {
 	store.Store
 	reads  atomic.Int64
-	failed error
-	pause  time.Duration
+	until  time.Time     // none can be read
+	pause  time.Duration // of a write
+	slow   time.Duration // an answer comes so late
 	tooFar func()
 }
 
 func (c *countedReads) Commit(ctx context.Context, b *store.Batch) error {
-	time.Sleep(c.pause) // of a write
+	time.Sleep(c.pause)
 	return c.Store.Commit(ctx, b)
 }
 
@@ -34,10 +35,12 @@ func (c *countedReads) Queued(ctx context.Context, workflow string, limit int) (
 	if c.reads.Add(1) == enough {
 		c.tooFar()
 	}
-	if c.failed != nil {
-		return nil, c.failed
+	if time.Now().Before(c.until) {
+		return nil, errDisk
 	}
-	return c.Store.Queued(ctx, workflow, limit)
+	runs, err := c.Store.Queued(ctx, workflow, limit)
+	time.Sleep(c.slow)
+	return runs, err
 }
 
 // over serves on the store until do is over, and gives how often it was read.
@@ -111,7 +114,7 @@ func TestQueuedRunsThatCannotBeReadAreTriedForNowAndThen(t *testing.T) {
 		s := &store.Memory{}
 		leave(t, s, single, 3)
 		x := &script{t0: time.Now()}
-		c := &countedReads{Store: s, failed: errDisk}
+		c := &countedReads{Store: s, until: time.Now().Add(time.Hour)}
 		e := &runtime.Engine{Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "test"}
 		if reads := c.over(t.Context(), t, e, func(ctx context.Context) {
 			load(ctx, t, e, single)
@@ -143,6 +146,47 @@ func TestWhatAllWaitsForAnotherEngineIsLookedAtNowAndThen(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 		}); reads > 200 {
 			t.Errorf("in ten minutes there were %d reads", reads)
+		}
+	})
+}
+
+// What is left to the store while it is being read is not forgotten.
+func TestRunsThatAreMadeWhileQueuedOnesAreReadAreTakenInToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const text = "name: flow\ntimezone: UTC\ncron: '@hourly'\nmax_active: 0\ntasks:\n  a: {run: x}\n"
+		x := &script{t0: time.Now()}
+		c := &countedReads{Store: &store.Memory{}, slow: time.Second}
+		e := &runtime.Engine{Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "test"}
+		c.over(t.Context(), t, e, func(ctx context.Context) {
+			time.Sleep(3 * time.Hour)
+			for hour := range 3 { // each while the store is read for the one before
+				at := x.t0.Add(time.Duration(hour) * time.Hour).UTC().Format(time.RFC3339)
+				if _, err := e.Backfill(ctx, runtime.Backfill{Plan: plan(t, text), From: at, To: at}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(300 * time.Millisecond)
+			}
+			time.Sleep(time.Minute)
+		})
+		runs, err := c.Runs(t.Context(), store.RunFilter{States: []machine.RunState{machine.RunSucceeded}, Limit: 10})
+		if err != nil || len(runs) != 3 {
+			t.Errorf("of three runs %d have succeeded, %v", len(runs), err)
+		}
+	})
+}
+
+// What could not be read once is read again.
+func TestQueuedRunsThatCannotBeReadForAWhileAreTakenInThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &store.Memory{}
+		leave(t, s, single, 3)
+		x := &script{t0: time.Now()}
+		c := &countedReads{Store: s, until: time.Now().Add(5 * time.Minute)}
+		e := &runtime.Engine{Executor: x, Data: t.TempDir(), Zone: time.UTC, Owner: "test"}
+		c.over(t.Context(), t, e, func(context.Context) { time.Sleep(10 * time.Minute) })
+		runs, err := s.Runs(t.Context(), store.RunFilter{States: []machine.RunState{machine.RunSucceeded}, Limit: 10})
+		if err != nil || len(runs) != 3 {
+			t.Errorf("of three runs %d have succeeded, %v", len(runs), err)
 		}
 	})
 }

@@ -15,6 +15,13 @@ type flow struct {
 	waiting  []*live // in the order of their turns
 	beyond   int     // queued ones that are in the store alone, or a guess at it; 0 for none
 	fetching bool    // some of them are being taken in
+	grown    bool    // there are more since the store was last read for them
+}
+
+// leave notes that n more queued runs are in the store alone.
+func (f *flow) leave(n int) {
+	f.beyond += n
+	f.grown = true
 }
 
 func (lp *loop) flow(name string) *flow {

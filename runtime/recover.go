@@ -60,7 +60,7 @@ func (e *Engine) Recover(ctx context.Context, policy Startup) error {
 		}
 		lp.lookAt(lp.now())
 		for name, n := range queued {
-			lp.flow(name).beyond += n
+			lp.flow(name).leave(n)
 			lp.next(name)
 		}
 		return nil

@@ -70,7 +70,7 @@ func (lp *loop) lookForDue() {
 			}
 			lp.lookAt(next)
 			for _, name := range more {
-				lp.flow(name).beyond = 1
+				lp.flow(name).leave(1)
 				lp.next(name)
 			}
 		})
@@ -190,6 +190,7 @@ func (lp *loop) fetchNow(name string) {
 	if ctx.Err() != nil {
 		return
 	}
+	lp.flow(name).grown = false
 	lp.workers.Go(func() {
 		taken, all, err := e.takeQueued(ctx, name)
 		if err != nil && ctx.Err() == nil {
@@ -197,9 +198,31 @@ func (lp *loop) fetchNow(name string) {
 		}
 		_ = e.send(ctx, func(lp *loop) {
 			f := lp.flow(name)
-			if f.fetching, f.beyond = false, max(1, f.beyond-taken); all || taken == 0 {
-				f.beyond = 0 // the look at all that waits finds what others leave of theirs, and what could not be read
+			f.beyond = max(1, f.beyond-taken)
+			switch {
+			case f.grown:
+			case all:
+				f.beyond = 0
+			case taken == 0: // they cannot be read, or those of others are before them
+				lp.fetchLater(name)
+				return
 			}
+			f.fetching = false
+			lp.next(name)
+		})
+	})
+}
+
+func (lp *loop) fetchLater(name string) {
+	e, ctx := lp.e, lp.ctx
+	lp.workers.Go(func() {
+		select {
+		case <-time.After(e.longest):
+		case <-ctx.Done():
+			return
+		}
+		_ = e.send(ctx, func(lp *loop) { // or it is over
+			lp.flow(name).fetching = false
 			lp.next(name)
 		})
 	})
@@ -391,7 +414,7 @@ func (lp *loop) wait(f *flow, l *live) {
 	for i := len(f.waiting) - 1; i >= 0 && len(f.waiting) > keepWaiting; i-- {
 		if last := f.waiting[i]; !lp.held(last) {
 			f.waiting = slices.Delete(f.waiting, i, i+1)
-			f.beyond++
+			f.leave(1)
 			delete(lp.live, last.rec.ID)
 		}
 	}
