@@ -71,7 +71,7 @@ func FuzzParse(f *testing.F) {
 	}
 	for _, seed := range []string{
 		"", "\x00", "\xff\xfe", "\ufeff", "{", "- - |2\n", "a: &a [*a]\ntags: *a", "<<: {<<: *b}", "? ", "tasks: {t: {run: \"${{\"}}",
-		"%YAML 1.2\n---\n---\n", "a: !!str\nb: &c\n", "\t", "x: 'a\r\n\r b'", "1: x\n<<: {[a]: 1}", "{a?: b\n ",
+		"%YAML 1.2\n---\n---\n", "a: !!str\nb: &c\n", "? <<", "\t", "x: 'a\r\n\r b'", "1: x\n<<: {[a]: 1}", "{a?: b\n ",
 	} {
 		f.Add([]byte(seed))
 	}

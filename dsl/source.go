@@ -40,6 +40,9 @@ func (s *Source) Hash() string {
 // Diagnostic makes a diagnostic about the token at a place of this file: its
 // end is found by Span. The zero Pos stands for the file as a whole.
 func (s *Source) Diagnostic(rule string, severity Severity, at Pos, message, hint string) Diagnostic {
+	if end := s.Pos(len(s.Text)); at.compare(end) > 0 {
+		at = end // a value that is missing at the end stands behind it for YAML's parser
+	}
 	d := Diagnostic{File: s.File, Pos: at, Severity: severity, Rule: rule, Message: message, Hint: hint}
 	if at.Written() {
 		d.End = s.Span(at)
