@@ -29,6 +29,7 @@ const (
 	appendEvents
 	countEvents
 	putTask
+	moveFirst
 	putAttempt
 	putTick
 	putMessage
@@ -79,15 +80,18 @@ var texts = [statements]string{
 	countEvents: `SELECT coalesce(max(last), 0) FROM events WHERE run = ?`,
 
 	// With OR FAIL what fails is not taken back row by row, for which SQLite would
-	// keep copies of pages: the whole batch is.
-	putTask: `INSERT OR FAIL INTO tasks (run, idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs)
-		VALUES ` + twelve + `
+	// keep copies of pages: the whole batch is. A first attempt that is NULL stays
+	// as it was.
+	putTask: `INSERT OR FAIL INTO tasks (run, idx, instance, id, state, reason, attempts, exit_code, error, started_at, finished_at, outputs, first_attempt)
+		VALUES ` + taskValues + `
 		ON CONFLICT DO UPDATE SET id = excluded.id, state = excluded.state, reason = excluded.reason, attempts = excluded.attempts,
 		exit_code = excluded.exit_code, error = excluded.error, started_at = excluded.started_at, finished_at = excluded.finished_at,
-		outputs = excluded.outputs`,
+		outputs = excluded.outputs, first_attempt = coalesce(excluded.first_attempt, first_attempt)`,
+
+	moveFirst: `UPDATE tasks SET first_attempt = '' WHERE run = ? AND idx = ? AND instance = ? AND first_attempt <> ''`,
 
 	putAttempt: `INSERT OR FAIL INTO attempts (run, idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at)
-		VALUES ` + twelve + `
+		VALUES ` + attemptValues + `
 		ON CONFLICT DO UPDATE SET state = excluded.state, reason = excluded.reason, exit_code = excluded.exit_code,
 		error = excluded.error, warnings = excluded.warnings, log = excluded.log, started_at = excluded.started_at,
 		finished_at = excluded.finished_at`,
@@ -119,22 +123,29 @@ var texts = [statements]string{
 	purgeChanges:  `DELETE FROM changes WHERE at < ?`,
 }
 
-// twelve are the values of a row of tasks or of attempts.
-const twelve = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+// The values of a row of tasks, and of one of attempts.
+const (
+	attemptValues = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	taskValues    = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
 
 // together is how many such rows one statement writes: more make it no cheaper.
 const together = 8
 
 // text gives a statement that writes some rows.
 func (s statement) text(rows int) string {
-	return strings.Replace(texts[s], twelve, twelve+strings.Repeat(", "+twelve, rows-1), 1)
+	row := attemptValues
+	if s == putTask {
+		row = taskValues
+	}
+	return strings.Replace(texts[s], row, row+strings.Repeat(", "+row, rows-1), 1)
 }
 
 // numbered tells whether the first argument of a row is the number of a run, which
 // the writer has to find.
 func (s statement) numbered() bool {
 	switch s {
-	case appendEvents, countEvents, putTask, putAttempt, removeEvents, removeTasks, removeAttempts:
+	case appendEvents, countEvents, putTask, moveFirst, putAttempt, removeEvents, removeTasks, removeAttempts:
 		return true
 	}
 	return false
@@ -145,7 +156,7 @@ type op struct {
 	do   statement
 	of   string // what it is about, for errors
 	rows int
-	args []driver.NamedValue
+	args []driver.Value
 }
 
 // encode turns a batch into statements. It runs in the caller's goroutine: the
@@ -169,8 +180,9 @@ func encode(b *store.Batch) []op {
 		e.add(removeTasks, id, id)
 		e.add(removeAttempts, id, id)
 	}
-	e.tasks(b.Tasks)
-	e.attempts(b.Attempts)
+	firsts := firstAttempts(b.Attempts)
+	e.tasks(b.Tasks, firsts)
+	e.attempts(b.Attempts, firsts)
 	for _, t := range b.Ticks {
 		e.add(putTick, t.Workflow, t.Workflow, t.At.UnixMicro(), t.Schedule, string(t.Outcome), t.Reason, t.RunID)
 	}
@@ -205,25 +217,32 @@ func encode(b *store.Batch) []op {
 }
 
 // runArgs are the columns that Create and Update have in common.
-func runArgs(r *store.Run) []any {
-	return []any{
+func runArgs(r *store.Run) []driver.Value {
+	return []driver.Value{
 		r.File, r.Version, r.State.String(), string(r.Reason), r.Error, string(r.Trigger), pairs(r.Params), list(r.Only),
 		int64(r.Priority), r.Group, int64(r.GroupMax), r.Owner, micros(r.ScheduledFor), micros(r.IntervalFrom), micros(r.IntervalTo), micros(r.NotBefore), micros(r.Turn),
 		micros(r.StartedAt), micros(r.FinishedAt), r.ID,
 	}
 }
 
-func (e *encoder) tasks(all []store.Task) {
+func (e *encoder) tasks(all []store.Task, firsts firsts) {
 	for tasks := range ofOneRun(all, func(t *store.Task) string { return t.RunID }) {
-		e.begin(putTask, tasks[0].RunID, len(tasks), 12)
-		for _, t := range tasks {
+		e.begin(putTask, tasks[0].RunID, len(tasks), 13)
+		for i := range tasks {
+			t := &tasks[i]
 			e.row(nil, int64(t.Index), int64(t.Instance), t.ID, t.State.String(), string(t.Reason), int64(t.Attempts),
-				number(t.ExitCode), t.Error, micros(t.StartedAt), micros(t.FinishedAt), pairs(t.Outputs))
+				number(t.ExitCode), t.Error, micros(t.StartedAt), micros(t.FinishedAt), pairs(t.Outputs), firsts.take(t))
 		}
 	}
 }
 
-func (e *encoder) attempts(all []store.Attempt) {
+func (e *encoder) attempts(all []store.Attempt, firsts firsts) {
+	all = firsts.left(all)
+	for _, a := range all {
+		if a.Number == 1 {
+			e.add(moveFirst, a.RunID, nil, int64(a.Index), int64(a.Instance))
+		}
+	}
 	for attempts := range ofOneRun(all, func(a *store.Attempt) string { return a.RunID }) {
 		e.begin(putAttempt, attempts[0].RunID, len(attempts), 12)
 		for _, a := range attempts {
@@ -251,21 +270,19 @@ func ofOneRun[T any](all []T, run func(*T) string) iter.Seq[[]T] {
 
 type encoder struct{ ops []op }
 
-func (e *encoder) add(do statement, of string, args ...any) {
+func (e *encoder) add(do statement, of string, args ...driver.Value) {
 	e.begin(do, of, 1, len(args))
 	e.row(args...)
 }
 
 // begin has the next rows belong to a statement.
 func (e *encoder) begin(do statement, of string, rows, columns int) {
-	e.ops = append(e.ops, op{do: do, of: of, rows: rows, args: make([]driver.NamedValue, 0, rows*columns)})
+	e.ops = append(e.ops, op{do: do, of: of, rows: rows, args: make([]driver.Value, 0, rows*columns)})
 }
 
-func (e *encoder) row(values ...any) {
+func (e *encoder) row(values ...driver.Value) {
 	o := &e.ops[len(e.ops)-1]
-	for _, v := range values {
-		o.args = append(o.args, driver.NamedValue{Ordinal: len(o.args) + 1, Value: v})
-	}
+	o.args = append(o.args, values...)
 }
 
 // appended puts the events of a batch into one value: each with its length

@@ -119,7 +119,7 @@ func markOf(text string) (m store.Mark, err error) {
 
 // atPlaces joins a table of what belongs to a run with a list of places.
 func atPlaces(table string) string {
-	return ` FROM (SELECT DISTINCT value FROM json_each(?)) AS p CROSS JOIN ` + table + ` ON idx = p.value ->> 0 AND instance = p.value ->> 1` + ofRun
+	return `(SELECT DISTINCT value FROM json_each(?1)) AS p CROSS JOIN ` + table + ` ON idx = p.value ->> 0 AND instance = p.value ->> 1`
 }
 
 func placesText(places []store.Place) string {
@@ -136,15 +136,7 @@ func (s *Store) TasksAt(ctx context.Context, runID string, places []store.Place)
 	if len(places) == 0 {
 		return nil, ctx.Err()
 	}
-	return read(ctx, s, `SELECT `+taskColumns+atPlaces("tasks")+`idx, instance`, scanTask(runID), placesText(places), runID)
-}
-
-// AttemptsAt gives the attempts of what stands in some places.
-func (s *Store) AttemptsAt(ctx context.Context, runID string, places []store.Place) ([]store.Attempt, error) {
-	if len(places) == 0 {
-		return nil, ctx.Err()
-	}
-	return read(ctx, s, `SELECT `+attemptColumns+atPlaces("attempts")+`idx, instance, number`, scanAttempt(runID), placesText(places), runID)
+	return read(ctx, s, `SELECT `+taskColumns+` FROM `+atPlaces("tasks")+` WHERE run = (SELECT n FROM runs WHERE id = ?2) ORDER BY idx, instance`, scanTask(runID), placesText(places), runID)
 }
 
 // Versions gives the versions of a workflow without their texts that come before

@@ -33,5 +33,5 @@ func (w *writer) untried(o *op) error {
 	if had == nil {
 		return fmt.Errorf("message %q: %w", o.of, store.ErrNotFound)
 	}
-	return fmt.Errorf("message %q: %w: it has had %v tries, not %v", o.of, store.ErrConflict, had, o.args[5].Value)
+	return fmt.Errorf("message %q: %w: it has had %v tries, not %v", o.of, store.ErrConflict, had, o.args[5])
 }

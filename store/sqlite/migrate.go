@@ -18,7 +18,7 @@ var migrations embed.FS
 // latest is the version of databases that this program writes: the number of
 // the last migration. OpenReader reads older ones as they are: what a migration
 // has added since is not asked for where nothing can be written.
-const latest = 4
+const latest = 5
 
 // migration gives the statements that lead from version n-1 to n.
 func migration(n int) (string, error) {

@@ -245,23 +245,6 @@ func (s *Store) TasksIn(ctx context.Context, runID string, states []machine.Task
 	return read(ctx, s, query+in(len(states))+` ORDER BY idx, instance LIMIT ?`, scanTask(runID), append(args, bounded(limit))...)
 }
 
-const attemptColumns = `idx, instance, number, state, reason, exit_code, error, warnings, log, started_at, finished_at`
-
-func scanAttempt(runID string) func(*store.Attempt) []any {
-	return func(a *store.Attempt) []any {
-		a.RunID = runID
-		return []any{
-			&a.Index, &a.Instance, &a.Number, state[machine.TaskState]{&a.State, machine.ParseTaskState}, &a.Reason,
-			&a.ExitCode, &a.Error, fromJSON{&a.Warnings}, &a.Log, at{&a.StartedAt}, at{&a.FinishedAt},
-		}
-	}
-}
-
-// Attempts gives a run's attempts by index, instance and number.
-func (s *Store) Attempts(ctx context.Context, runID string) ([]store.Attempt, error) {
-	return read(ctx, s, `SELECT `+attemptColumns+` FROM attempts`+ofRun+`idx, instance, number`, scanAttempt(runID), runID)
-}
-
 // Events gives all events of a run in order.
 func (s *Store) Events(ctx context.Context, runID string) ([]store.Event, error) {
 	type row struct {

@@ -22,12 +22,13 @@ const (
 	mostRoom      = 4 << 20 // at a time
 )
 
-// writer owns the connection that writes. Its goroutine owns conn, stmts, runs,
-// maxLog and log; others reach it by requests and closing alone.
+// writer owns the connection that writes. Its goroutine owns conn, stmts,
+// named, runs, maxLog and log; others reach it by requests and closing alone.
 type writer struct {
 	path     string
 	conn     conn
 	stmts    [statements][together]stmt // by the rows that they write, from one; nil until it is needed
+	named    []driver.NamedValue        // for the arguments of one statement
 	runs     map[string]int64           // numbers of runs by id, as this transaction sees them
 	maxLog   int64                      // size to which the log may grow beyond what could not be emptied
 	log      int64                      // size at which it is emptied next
@@ -304,7 +305,14 @@ func (w *writer) change(o *op) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	res, err := s.ExecContext(context.Background(), o.args)
+	for len(w.named) < len(o.args) {
+		w.named = append(w.named, driver.NamedValue{Ordinal: len(w.named) + 1})
+	}
+	args := w.named[:len(o.args)]
+	for i, v := range o.args {
+		args[i].Value = v
+	}
+	res, err := s.ExecContext(context.Background(), args)
 	if err != nil {
 		return 0, err
 	}
@@ -332,7 +340,7 @@ func (w *writer) op(o *op) error {
 		}
 		columns, value := len(o.args)/o.rows, any(n)
 		for i := 0; i < len(o.args); i += columns {
-			o.args[i].Value = value
+			o.args[i] = value
 		}
 	}
 	if o.do == countEvents {
@@ -340,7 +348,7 @@ func (w *writer) op(o *op) error {
 	}
 	n, err := w.change(o)
 	switch {
-	case err == nil && (n > 0 || o.do == putVersion || o.do == putMessage || o.do >= removeRun):
+	case err == nil && (n > 0 || o.do == putVersion || o.do == moveFirst || o.do == putMessage || o.do >= removeRun):
 		if o.do == removeRun {
 			delete(w.runs, o.of)
 		}
@@ -380,11 +388,11 @@ func (w *writer) number(id string) (int64, error) {
 
 // expect compares the number of a run's events with what its writer knows of.
 func (w *writer) expect(o *op) error {
-	switch had, err := w.value(countEvents, o.args[0].Value); {
+	switch had, err := w.value(countEvents, o.args[0]); {
 	case err != nil:
 		return err
-	case had != o.args[1].Value:
-		return fmt.Errorf("run %q: %w: it has %v events, not %v", o.of, store.ErrConflict, had, o.args[1].Value)
+	case had != o.args[1]:
+		return fmt.Errorf("run %q: %w: it has %v events, not %v", o.of, store.ErrConflict, had, o.args[1])
 	}
 	return nil
 }
