@@ -131,9 +131,10 @@ func (lp *loop) record(l *live, w *write) {
 	b.Append = append(b.Append, store.Appended{RunID: l.rec.ID, Have: l.rec.Events, Data: l.events})
 	l.rec.Events += len(l.events)
 	l.events = nil
+	tried := len(b.Attempts)
 	b.Attempts = append(b.Attempts, l.attempts...)
-	attempts := l.attempts
-	l.attempts = nil
+	clear(l.attempts)
+	l.attempts = l.attempts[:0]
 
 	first, changed := len(b.Tasks), l.run.TakeChanged()
 	b.Tasks = slices.Grow(b.Tasks, len(changed))
@@ -149,7 +150,7 @@ func (lp *loop) record(l *live, w *write) {
 	}
 	w.ends = append(w.ends, endOf(l)...)
 	began := before != machine.RunRunning && l.rec.State == machine.RunRunning
-	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)], attempts, began})
+	w.updates = append(w.updates, Update{l.rec, b.Tasks[first:len(b.Tasks):len(b.Tasks)], b.Attempts[tried:len(b.Attempts):len(b.Attempts)], began})
 }
 
 // sameRow tells whether a run's own row would stay as it is: most ends of tasks

@@ -172,7 +172,9 @@ func (j *job) attempt() (executor.Attempt, error) {
 			return a, err
 		}
 	}
-	a.Env = append(j.env.variables(own, j.run, j.unit, j.number, j.told), instance...)
+	if j.spec.Kind != dsl.KindCall { // a function has the environment of its program
+		a.Env = append(j.env.variables(own, j.run, j.unit, j.number, j.told), instance...)
+	}
 	return a, nil
 }
 

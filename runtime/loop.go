@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/ax-scheduler/ax/dag"
@@ -28,7 +27,7 @@ type loop struct {
 	e       *Engine
 	ctx     context.Context // done: no new work
 	work    context.Context // done: running attempts are cut
-	workers sync.WaitGroup  // attempts under way
+	workers *crew           // of the attempts under way
 
 	live      map[string]*live
 	flows     map[string]*flow
@@ -123,7 +122,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	ctx = withoutActor(ctx)
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	lp := &loop{
-		e: e, ctx: ctx, work: work,
+		e: e, ctx: ctx, work: work, workers: newCrew(),
 		live: map[string]*live{}, flows: map[string]*flow{}, free: e.MaxParallel, pools: newPools(e.Pools),
 		waiters: map[string][]chan struct{}{},
 		commits: make(chan *write, 1), committed: make(chan *write, 1),
@@ -134,7 +133,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	defer lp.gate.close()
 	defer committer.Wait()
 	defer close(lp.commits)
-	defer lp.workers.Wait()
+	defer lp.workers.wait()
 	defer func() {
 		if e.Detach {
 			cut(executor.ErrDetach)

@@ -162,11 +162,12 @@ func (r *Registry) Check(name string, with map[string]string) []Problem {
 func (f *function) arguments(with map[string]string) (reflect.Value, []Problem) {
 	var problems []Problem
 	args := reflect.New(f.args).Elem()
-	known := make([]string, 0, len(f.params))
+	taken := 0
 	for _, p := range f.params {
-		known = append(known, p.Name)
 		text, given := with[p.Name]
-		if !given {
+		if given {
+			taken++
+		} else {
 			if p.Required {
 				problems = append(problems, Problem{MissingParam, p.Name, fmt.Sprintf("parameter %q (%s) is missing", p.Name, p.Type), ""})
 			}
@@ -175,6 +176,13 @@ func (f *function) arguments(with map[string]string) (reflect.Value, []Problem) 
 		if err := p.set(args.Field(p.field), text); err != nil {
 			problems = append(problems, Problem{BadValue, p.Name, fmt.Sprintf("parameter %q: %q is no %s", p.Name, text, p.Type), err.Error()})
 		}
+	}
+	if taken == len(with) {
+		return args, problems
+	}
+	known := make([]string, 0, len(f.params))
+	for _, p := range f.params {
+		known = append(known, p.Name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(with)) {
 		if !slices.Contains(known, key) {
