@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -11,8 +12,9 @@ import (
 // the number of processors, the medians of its metrics by unit.
 type results map[string]map[string]float64
 
-func gobench(pattern, pkg string, count int) (results, error) {
-	cmd := exec.Command("go", "test", "-run", "^$", "-bench", pattern, "-benchtime", "1x", "-benchmem", "-count", strconv.Itoa(count), "-timeout", "30m", pkg)
+// gobench runs benchmarks count times, each of so many rounds.
+func gobench(pattern, pkg string, count, rounds int) (results, error) {
+	cmd := exec.Command("go", "test", "-run", "^$", "-bench", pattern, "-benchtime", fmt.Sprint(rounds, "x"), "-benchmem", "-count", strconv.Itoa(count), "-timeout", "30m", pkg)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", cmd, err, out)
@@ -63,13 +65,18 @@ func (r results) points(name, unit string, sizes ...int) (ps []point, err error)
 // engine measures the engine's own cost: runs of tasks that start no process,
 // recorded on a disk that confirms every transaction.
 func (b *bench) engine() ([]figure, error) {
-	r, err := gobench("RunOfCalls", "./runtime", 3)
+	r, err := gobench("RunOfCalls/.*-1000$", "./runtime", 5, 20)
 	if err != nil {
 		return nil, err
 	}
+	larger, err := gobench("RunOfCalls/.*-10+0000$", "./runtime", 3, 1)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(r, larger)
 	var all []figure
 	for _, s := range []struct{ name, what string }{
-		{"layers", "tasks that call a Go function, three edges each, durable"},
+		{"layers", "tasks that call a Go function, 256 at a time, three edges each, durable"},
 		{"to-one", "the same with all edges into one task"},
 	} {
 		ps, err := r.points("RunOfCalls/"+s.name+"-", "tasks/s", 1000, 10_000, 100_000)
@@ -88,7 +95,7 @@ func (b *bench) engine() ([]figure, error) {
 }
 
 func (b *bench) lint() ([]figure, error) {
-	r, err := gobench("FilesOfTwentyTasks|TasksInAFile", "./dsl/lint", 3)
+	r, err := gobench("FilesOfTwentyTasks|TasksInAFile", "./dsl/lint", 3, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +113,7 @@ func (b *bench) lint() ([]figure, error) {
 // pages measures the server's answers over long histories, each the median of many
 // after the first, which stands in a row of its own.
 func (b *bench) pages() ([]figure, error) {
-	r, err := gobench("PagesOverALongHistory", "./runtime/server", 1)
+	r, err := gobench("PagesOverALongHistory", "./runtime/server", 1, 1)
 	if err != nil {
 		return nil, err
 	}
