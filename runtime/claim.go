@@ -85,6 +85,12 @@ func Alive(data, owner string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
+// Engines gives the owners whose engine processes live on a data folder.
+func Engines(data string) ([]string, error) {
+	owners, err := claims(data)
+	return slices.DeleteFunc(owners, func(owner string) bool { return !Alive(data, owner) }), err
+}
+
 // claims gives the owners that have claims in a data folder, dead ones too.
 func claims(data string) (owners []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(data, "engines"))

@@ -185,7 +185,7 @@ func (g *globals) openStore() (*sqlite.Store, error) {
 	if err := runtime.MakeData(g.data); err != nil {
 		return nil, err
 	}
-	o := sqlite.Options{Synchronous: sqlite.Full}
+	o := sqlite.Options{Synchronous: sqlite.Full, MayMigrate: g.noEngine}
 	switch g.synchronous {
 	case "full":
 	case "normal":
@@ -194,6 +194,20 @@ func (g *globals) openStore() (*sqlite.Store, error) {
 		return nil, fmt.Errorf("synchronous %q: it is full or normal", g.synchronous)
 	}
 	return sqlite.Open(g.databasePath(), o)
+}
+
+// noEngine gives an error where engines work on the data folder. They have what this
+// process has no claim to yet.
+func (g *globals) noEngine() error {
+	owners, err := runtime.Engines(g.data)
+	if err != nil || len(owners) == 0 {
+		return err
+	}
+	process := "another process"
+	if pid, err := runtime.Holder(g.data, owners[0]); err == nil {
+		process = fmt.Sprintf("process %d", pid)
+	}
+	return fmt.Errorf("it is of an older version of ax, and %s of that version works on it: stop or restart that one first", process)
 }
 
 // openReader opens the database to read from.

@@ -106,15 +106,15 @@ func (g *globals) run(ctx context.Context, arg string, o runOptions) error {
 
 // withEngine makes an engine over the data folder, to be served by this process.
 func (g *globals) withEngine(do func(*runtime.Engine, store.Store) error) error {
+	st, err := g.openStore() // before there is a claim: an older database is brought up to date where there is none
+	if err != nil {
+		return err
+	}
 	claim, err := runtime.NewClaim(g.data)
 	if err != nil {
-		return err
+		return errors.Join(err, st.Close())
 	}
 	defer claim.Release()
-	st, err := g.openStore()
-	if err != nil {
-		return err
-	}
 	defer st.Close()
 	log := g.log
 	if log == nil {

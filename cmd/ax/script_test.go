@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NO_COLOR", "1")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "editor": editor, "webserver": webserver, "receiver": receive, "jsonlines": jsonLines, "audit": audit},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "editor": editor, "webserver": webserver, "receiver": receive, "jsonlines": jsonLines, "audit": audit, "older": older, "engine": engine},
 	})
 }
 

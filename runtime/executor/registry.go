@@ -165,14 +165,13 @@ func (f *function) arguments(with map[string]string) (reflect.Value, []Problem) 
 	taken := 0
 	for _, p := range f.params {
 		text, given := with[p.Name]
-		if given {
-			taken++
-		} else {
+		if !given {
 			if p.Required {
 				problems = append(problems, Problem{MissingParam, p.Name, fmt.Sprintf("parameter %q (%s) is missing", p.Name, p.Type), ""})
 			}
 			continue
 		}
+		taken++
 		if err := p.set(args.Field(p.field), text); err != nil {
 			problems = append(problems, Problem{BadValue, p.Name, fmt.Sprintf("parameter %q: %q is no %s", p.Name, text, p.Type), err.Error()})
 		}

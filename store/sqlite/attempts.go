@@ -120,7 +120,7 @@ func firstText(a *store.Attempt) string {
 }
 
 // roomForEnd stands behind an attempt that is going on. Without it the row would grow
-// with its end, and each page that is full of such rows be split in two.
+// when it succeeds, and each page that is full of such rows be split in two.
 const roomForEnd = "                                "
 
 // escaped tells what a text in JSON cannot hold as it is.
@@ -140,12 +140,13 @@ func scanAttempt(runID string) func(*store.Attempt) []any {
 
 // attemptsQuery gives the query of a run's attempts, where tasks and attempts are
 // taken from two tables or joins. The first attempt in a task's row is the newer one
-// where there are two: the other is of an ax that did not know of these.
-func (s *Store) attemptsQuery(tasks, attempts, run string) string {
+// where there are two: the other was written before the database was brought up to
+// date.
+func (s *Store) attemptsQuery(ctx context.Context, tasks, attempts, run string) string {
 	const order = ` ORDER BY idx, instance, number`
 	run = ` WHERE run = (SELECT n FROM runs WHERE id = ` + run + `)`
 	query := `SELECT ` + attemptColumns + ` FROM ` + attempts + run
-	if s.version < hasFirst {
+	if !s.has(ctx, hasFirst) {
 		return query + order
 	}
 	return query + ` AND NOT (number = 1 AND EXISTS (SELECT 1 FROM tasks AS t
@@ -157,7 +158,7 @@ func (s *Store) attemptsQuery(tasks, attempts, run string) string {
 
 // Attempts gives a run's attempts by index, instance and number.
 func (s *Store) Attempts(ctx context.Context, runID string) ([]store.Attempt, error) {
-	return read(ctx, s, s.attemptsQuery("tasks", "attempts", "?1"), scanAttempt(runID), runID)
+	return read(ctx, s, s.attemptsQuery(ctx, "tasks", "attempts", "?1"), scanAttempt(runID), runID)
 }
 
 // AttemptsAt gives the attempts of what stands in some places.
@@ -165,6 +166,6 @@ func (s *Store) AttemptsAt(ctx context.Context, runID string, places []store.Pla
 	if len(places) == 0 {
 		return nil, ctx.Err()
 	}
-	query := s.attemptsQuery(atPlaces("tasks"), atPlaces("attempts"), "?2")
+	query := s.attemptsQuery(ctx, atPlaces("tasks"), atPlaces("attempts"), "?2")
 	return read(ctx, s, query, scanAttempt(runID), placesText(places), runID)
 }

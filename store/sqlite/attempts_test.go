@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -140,12 +141,14 @@ func TestAttemptsOfAnOlderDatabaseAreReadAndGoneOnWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer r.Close()
 	same(r, "1 running old.log")
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
 
-	s, err := Open(path, Options{})
+	objection := errors.New("somebody has it open")
+	if _, err := Open(path, Options{MayMigrate: func() error { return objection }}); !errors.Is(err, objection) {
+		t.Fatalf("it is brought up to date in spite of an objection: %v", err)
+	}
+	s, err := Open(path, Options{MayMigrate: func() error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +158,7 @@ func TestAttemptsOfAnOlderDatabaseAreReadAndGoneOnWith(t *testing.T) {
 	attempt.Log = "new.log"
 	write(t, s, &store.Batch{Tasks: []store.Task{task}, Attempts: []store.Attempt{attempt}})
 	same(s, "1 succeeded new.log")
+	same(r, "1 succeeded new.log") // who has it open sees that it was brought up to date
 	second := attempt
 	second.Number, second.Log, task.Attempts = 2, "second.log", 2
 	write(t, s, &store.Batch{Tasks: []store.Task{task}, Attempts: []store.Attempt{second}})

@@ -13,7 +13,7 @@ const hasChanges = 4
 // Changes lists changes, the last first: none where a database is read that an
 // older ax has written.
 func (s *Store) Changes(ctx context.Context, f store.ChangeFilter) ([]store.Change, error) {
-	if s.version < hasChanges {
+	if !s.has(ctx, hasChanges) {
 		return nil, nil
 	}
 	where, args := []string{"n < ?"}, []any{f.Before}

@@ -66,6 +66,9 @@ func prepare(c conn, opts Options) error {
 	if err == nil && version == fresh {
 		err = c.exec(ctx, "PRAGMA auto_vacuum = INCREMENTAL") // possible only before there is a first page
 	}
+	if err == nil && version != fresh && version < latest && opts.MayMigrate != nil {
+		err = opts.MayMigrate()
+	}
 	if err == nil && version < latest {
 		err = migrate(ctx, c)
 	}

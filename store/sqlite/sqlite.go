@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ax-scheduler/ax/store"
@@ -41,6 +42,10 @@ type Options struct {
 	// 5 s if 0. Commit waits until its context ends, and so does a read, but for
 	// 30 s at most.
 	BusyTimeout time.Duration
+	// MayMigrate is asked before a database that an older ax has written is
+	// brought up to date: an ax of that version which has it open would go on
+	// writing in the old way. Its error is that of Open. nil for no objection.
+	MayMigrate func() error
 }
 
 const (
@@ -52,7 +57,7 @@ const (
 // Store is a store.Store in a file.
 type Store struct {
 	path    string
-	version int // of the database when it was opened
+	version atomic.Int32 // of the database when it was last looked at
 	reads   *sql.DB
 	queries sync.Map // text → *sql.Stmt of reads
 	writer  *writer  // nil when opened for reading
@@ -207,8 +212,22 @@ func openReads(ctx context.Context, path, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s.version = version
+	s.version.Store(int32(version))
 	return s, nil
+}
+
+// has tells whether the database is of a version or a later one. One that was opened
+// for reading may have been brought up to date since.
+func (s *Store) has(ctx context.Context, version int32) bool {
+	if s.version.Load() >= version {
+		return true
+	}
+	var now int32
+	if err := s.reads.QueryRowContext(ctx, "PRAGMA user_version").Scan(&now); err != nil {
+		return false // what is asked for next will tell
+	}
+	s.version.Store(now)
+	return now >= version
 }
 
 // Close waits for the batches that are being written, empties the log and
