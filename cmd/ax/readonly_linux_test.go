@@ -19,14 +19,15 @@ printf 'name: flow\ntasks:\n  a: {run: "true"}\n' >flow.yaml
 mount -o remount,ro "$2"
 exec "$0" $1`
 	remedy := "see to its permissions, and that the file system is not mounted read-only, or name another folder with --data"
+	mounted := "see to the permissions of the file and its folder, and that the file system is not mounted read-only"
 	elsewhere := t.TempDir() + "/copy.db"
 	for _, c := range []struct{ command, out, err string }{
-		{"--data there run flow.yaml", "", remedy},
+		{"--data there run flow.yaml", "", mounted},
 		{"--data new run flow.yaml", "", remedy},
-		{"--data there serve --addr 127.0.0.1:0", "", remedy},
+		{"--data there serve --addr 127.0.0.1:0", "", mounted},
 		{"--data new serve --addr 127.0.0.1:0", "", remedy},
 		{"--data new --workflows . trigger flow", "", remedy},
-		{"--data there --workflows . trigger flow", "", "that the file system is not mounted read-only"},
+		{"--data there --workflows . trigger flow", "", mounted},
 		{"--data there runs flow", "succeeded", ""},
 		{"--data there backup " + elsewhere, "bytes", ""},
 		{"--data there backup copy.db", "", "name a file in a folder that is there and can be written"},
