@@ -19,7 +19,7 @@ printf 'name: flow\ntasks:\n  a: {run: "true"}\n' >flow.yaml
 mount -o remount,ro "$2"
 exec "$0" $1`
 	remedy := "see to its permissions, and that the file system is not mounted read-only, or name another folder with --data"
-	mounted := "see to the permissions of the file and its folder, and that the file system is not mounted read-only"
+	mounted := "see to the permissions of the file and its folder, and that the file system is not mounted read-only, or name another folder with --data"
 	elsewhere := t.TempDir() + "/copy.db"
 	for _, c := range []struct{ command, out, err string }{
 		{"--data there run flow.yaml", "", mounted},

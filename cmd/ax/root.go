@@ -13,6 +13,7 @@ import (
 
 	"github.com/ax-scheduler/ax/runtime"
 	"github.com/ax-scheduler/ax/runtime/server"
+	"github.com/ax-scheduler/ax/store"
 	"github.com/ax-scheduler/ax/store/sqlite"
 )
 
@@ -193,7 +194,11 @@ func (g *globals) openStore() (*sqlite.Store, error) {
 	default:
 		return nil, fmt.Errorf("synchronous %q: it is full or normal", g.synchronous)
 	}
-	return sqlite.Open(g.databasePath(), o)
+	st, err := sqlite.Open(g.databasePath(), o)
+	if errors.Is(err, store.ErrReadOnly) {
+		err = fmt.Errorf("%w, or name another folder with --data", err)
+	}
+	return st, err
 }
 
 // noEngine gives an error where engines work on the data folder. They have what this
