@@ -201,8 +201,8 @@ func (g *globals) openStore() (*sqlite.Store, error) {
 	return st, err
 }
 
-// noEngine gives an error where engines work on the data folder. They have what this
-// process has no claim to yet.
+// noEngine gives an error where engines work on the data folder. It is asked before
+// this process has a claim of its own, which would look like that of another.
 func (g *globals) noEngine() error {
 	owners, err := runtime.Engines(g.data)
 	if err != nil || len(owners) == 0 {
